@@ -1,0 +1,266 @@
+"""Rows of data: read-only views in fixed blocks, validated once.
+
+``Rows`` wraps a dense array or a CSR matrix without copying it and offers it in blocks whose
+size depends only on the number of features (dense) or of non-zeros (CSR). Every computation that
+needs only passes over the data is ``map_blocks(kernel, rows)``: partial results are combined in
+a binary tree fixed by block number, so the bits do not depend on how many threads ran it.
+
+What happens to input, once and by rule:
+
+- C-contiguous float32 and float64 arrays, and canonical CSR of those types, are used in place;
+- other orders, byte orders and unsorted or duplicate CSR entries are put right in a copy;
+- types whose every value float32 holds exactly (bool, integers of 8 and 16 bits, float16) become
+  float32, all others float64.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from hinge.errors import InvalidDataError
+from hinge.ingest import canonical
+from hinge.threads import single_threaded_blas
+
+Floats = NDArray[np.float64]
+Result = TypeVar("Result")
+
+BLOCK_VALUES = 1 << 17  # 1 MB as float64: a block and its products stay in the second-level cache
+DENSE_REDUCTION = 4  # a sparse block holds this many times n_features values at the least
+
+
+class Block:
+    """Consecutive rows as float64, for NumPy code; valid until the next block is made."""
+
+    def __init__(self, start: int, stop: int, matrix: Any) -> None:
+        self.start = start
+        self.stop = stop
+        self.matrix = matrix
+
+    @property
+    def rows(self) -> slice:
+        """Which rows of the whole these are."""
+        return slice(self.start, self.stop)
+
+    def dot(self, coef: Floats) -> Floats:
+        """Return the scores of the rows, ``matrix @ coef``."""
+        return np.asarray(self.matrix @ coef)
+
+    def transpose_dot(self, weights: Floats) -> Floats:
+        """Return the weighted sum of the rows, ``matrix.T @ weights``."""
+        return np.asarray(self.matrix.T @ weights)
+
+    def squared_norms(self) -> Floats:
+        """Return the squared Euclidean norm of each row."""
+        if sp.issparse(self.matrix):
+            starts = self.matrix.indptr
+            norms = np.zeros(self.stop - self.start)
+            filled = starts[1:] > starts[:-1]  # reduceat gives an empty row its neighbour's value
+            if filled.any():
+                squares = np.square(self.matrix.data)
+                norms[filled] = np.add.reduceat(squares, starts[:-1][filled])
+            return norms
+        return np.asarray(np.einsum("ij,ij->i", self.matrix, self.matrix))
+
+
+class Rows:
+    """Read-only rows in fixed blocks.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        The data; see the module for what is copied and what is not.
+    """
+
+    def __init__(self, X: Any) -> None:
+        data = canonical(X)
+        self.is_sparse = bool(sp.issparse(data))
+        if self.is_sparse:
+            self.values = _read_only(data.data)
+            self.indices = _read_only(data.indices)
+            self.indptr = _read_only(data.indptr)
+            self.n_stored = len(self.values)
+        else:
+            self.values = _read_only(data)
+            self.n_stored = int(data.size)
+        self.n_rows, self.n_features = (int(extent) for extent in data.shape)
+        self.dtype = self.values.dtype
+        self._buffers = threading.local()
+        self.squared_norms = self._checked_squared_norms()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in self.__dict__.items() if key != "_buffers"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._buffers = threading.local()
+
+    @property
+    def longest_row(self) -> int:
+        """The most stored values that one row has."""
+        if not self.is_sparse:
+            return self.n_features
+        return int(np.max(np.diff(self.indptr), initial=0))
+
+    @property
+    def block_rows(self) -> int:
+        """Rows in a block; the last one may be shorter."""
+        if not self.is_sparse:
+            return max(1, BLOCK_VALUES // max(1, self.n_features))
+        values = max(BLOCK_VALUES, DENSE_REDUCTION * self.n_features)
+        return max(1, values * self.n_rows // max(1, self.n_stored))
+
+    @property
+    def n_blocks(self) -> int:
+        """How many blocks there are."""
+        return -(-self.n_rows // self.block_rows)
+
+    def block(self, number: int) -> Block:
+        """Return block ``number``; its matrix may live in a buffer that this thread reuses."""
+        start = number * self.block_rows
+        stop = min(start + self.block_rows, self.n_rows)
+        if not self.is_sparse:
+            return Block(start, stop, self._as_float64(self.values[start:stop]))
+        first, last = int(self.indptr[start]), int(self.indptr[stop])
+        pieces = (
+            self.values[first:last].astype(np.float64, copy=False),
+            self.indices[first:last],
+            (self.indptr[start : stop + 1] - first).astype(self.indices.dtype, copy=False),
+        )
+        matrix = sp.csr_array(pieces, shape=(stop - start, self.n_features), copy=False)
+        matrix.has_canonical_format = True
+        return Block(start, stop, matrix)
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield every block in order."""
+        for number in range(self.n_blocks):
+            yield self.block(number)
+
+    def _as_float64(self, values: NDArray[Any]) -> Floats:
+        """Return dense rows as float64, through this thread's buffer if they are not."""
+        if values.dtype == np.float64:
+            return values
+        buffer = getattr(self._buffers, "dense", None)
+        if buffer is None:
+            buffer = self._buffers.dense = np.empty((self.block_rows, self.n_features))
+        target: Floats = buffer[: len(values)]
+        target[...] = values
+        return target
+
+    def _checked_squared_norms(self) -> Floats:
+        """Return the squared norms, which are finite only if every value is usable."""
+        norms = np.empty(self.n_rows)
+        with np.errstate(over="ignore", invalid="ignore"), single_threaded_blas():
+            for block in self.blocks():
+                norms[block.rows] = block.squared_norms()
+                if not np.isfinite(norms[block.rows]).all():
+                    raise _not_finite(block, norms[block.rows])
+        return _read_only(norms)
+
+
+def map_blocks(
+    kernel: Callable[[Block], Result],
+    rows: Rows,
+    merge: Callable[[Result, Result], Result],
+    *,
+    threads: int = 1,
+    check: Callable[[], None] | None = None,
+) -> Result:
+    """Apply a kernel to every block and combine the results in a fixed binary tree.
+
+    Parameters
+    ----------
+    kernel : callable
+        Takes a Block and returns a partial result that does not refer to the block's buffer.
+    rows : Rows
+        The data.
+    merge : callable
+        Combines the partial results of two neighbouring groups of blocks.
+    threads : int, default=1
+        How many threads share out the blocks.
+    check : callable or None, default=None
+        Called between blocks on the calling thread; raises to abandon the pass.
+
+    Returns
+    -------
+    object
+        The combined result, with the same bits for any number of threads.
+    """
+
+    def one(number: int) -> Result:
+        return kernel(rows.block(number))
+
+    with single_threaded_blas():
+        if threads <= 1 or rows.n_blocks <= 1:
+            return _merge_tree((one(number) for number in range(rows.n_blocks)), merge, check)
+        with ThreadPoolExecutor(max_workers=threads) as pool:
+            results = _windowed(pool, one, rows.n_blocks, 2 * threads)
+            return _merge_tree(results, merge, check)
+
+
+def _windowed(
+    pool: ThreadPoolExecutor, function: Callable[[int], Result], count: int, window: int
+) -> Iterator[Result]:
+    """Yield ``function(0), function(1), ...`` with a bounded number under way."""
+    pending = [pool.submit(function, number) for number in range(min(window, count))]
+    for number in range(count):
+        result = pending.pop(0).result()
+        if number + window < count:
+            pending.append(pool.submit(function, number + window))
+        yield result
+
+
+def _merge_tree(
+    results: Iterator[Result],
+    merge: Callable[[Result, Result], Result],
+    check: Callable[[], None] | None,
+) -> Result:
+    """Combine results as a binary counter does: only equal-sized groups merge, then the rest."""
+    groups: list[tuple[int, Result]] = []
+    for result in results:
+        if check is not None:
+            check()
+        size, combined = 1, result
+        while groups and groups[-1][0] == size:
+            combined = merge(groups.pop()[1], combined)
+            size *= 2
+        groups.append((size, combined))
+    combined = groups.pop()[1]
+    while groups:
+        combined = merge(groups.pop()[1], combined)
+    return combined
+
+
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a view of the array that cannot be written through."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def _not_finite(block: Block, norms: Floats) -> InvalidDataError:
+    """Return the error for the first row of the block whose squared norm is not finite."""
+    row = int(np.flatnonzero(~np.isfinite(norms))[0])
+    values = block.matrix[[row]].toarray()[0] if sp.issparse(block.matrix) else block.matrix[row]
+    bad = np.flatnonzero(~np.isfinite(values))
+    where = f"row {block.start + row}"
+    if len(bad):
+        kind = "NaN" if np.isnan(values[bad[0]]) else "infinity (inf)"
+        message = (
+            f"Input X contains {kind} in {where}, column {bad[0]}. "
+            "Remove the row, or impute the value, for example with sklearn.impute.SimpleImputer."
+        )
+    else:
+        column = int(np.argmax(np.abs(values)))
+        message = (
+            f"The squared norm of {where} of X is infinity (inf): it overflows float64; its "
+            f"largest value is {values[column]!r} in column {column}. Scale the features, for "
+            "example with sklearn.preprocessing.StandardScaler."
+        )
+    return InvalidDataError(message)
