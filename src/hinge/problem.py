@@ -1,0 +1,337 @@
+r"""The objective and its normalisation, written once.
+
+A problem is two classes of rows and
+
+.. math:: P(w, b) = \tfrac12 \|w\|^2 + \sum_i c_i\, \ell(y_i (w'x_i + b)), \qquad c_i = C s_i,
+
+with sample weights s. The intercept b is *free* (not in the norm), *augmented* (the weight u of a
+feature that is constantly ``intercept_scale``, so ``b = scale * u`` and the norm includes u), or
+*none*. Its dual, with the loss's (p, kappa, u) of :mod:`hinge.losses.base`, is
+
+.. math:: D(\alpha) = p \sum_i \alpha_i - \tfrac{\kappa}{2} \sum_i \alpha_i^2 / c_i
+          - \tfrac12 \|w(\alpha)\|^2, \qquad 0 \le \alpha_i \le u\, c_i,
+
+where :math:`w(\alpha) = \sum_i y_i \alpha_i x_i` (with the constant feature, if augmented) and
+:math:`\sum_i y_i \alpha_i = 0` if the intercept is free.
+"""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hinge.errors import (
+    InvalidLabelsError,
+    InvalidParameterError,
+    InvalidWeightsError,
+    UnsupportedError,
+    unknown_name,
+)
+from hinge.losses import Loss, get_loss
+from hinge.penalties import L2, get_penalty
+from hinge.rows import Rows
+
+Floats = NDArray[np.float64]
+
+_FINGERPRINT_ROWS = 64
+
+
+class Intercept(enum.StrEnum):
+    """How the intercept enters the objective."""
+
+    FREE = "free"
+    AUGMENTED = "augmented"
+    NONE = "none"
+
+
+@dataclass(frozen=True)
+class DualProgram:
+    """``min 1/2 b'(K + diag)b - linear'b``, ``lower <= b <= upper``, and equality groups.
+
+    Written in ``b = y * alpha``, so that classification, regression and one-class machines share
+    it. Row i of K is data row i.
+
+    Parameters
+    ----------
+    linear, lower, upper, diagonal : ndarray of shape (n_samples,)
+        Coefficients and bounds, one per variable.
+    groups : tuple of (ndarray of int or None, float)
+        Equality constraints: the variables that they sum (None for all) and the right-hand side.
+    constant_feature : float
+        Value of the constant feature that K includes; zero if it has none.
+    """
+
+    linear: Floats
+    lower: Floats
+    upper: Floats
+    diagonal: Floats
+    groups: tuple[tuple[NDArray[np.int64] | None, float], ...]
+    constant_feature: float
+
+
+class Problem:
+    """A binary support vector machine problem.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix, data frame or Rows of shape (n_samples, n_features)
+        The rows. float32 and float64 are used in place, see :mod:`hinge.rows`.
+    y : array-like of shape (n_samples,)
+        Exactly two labels; in sorted order the second is the positive one.
+    loss : str or Loss, default="hinge"
+        ``"hinge"``, ``"squared_hinge"``, ``"huber"`` or a loss object.
+    penalty : str, default="l2"
+        ``"l2"``.
+    C : float, default=1.0
+        Weight of the losses, greater than 0.
+    intercept : {"free", "augmented", "none"}, default="free"
+        How the intercept enters the objective.
+    intercept_scale : float, default=1.0
+        Value of the constant feature of an augmented intercept, greater than 0.
+    kernel : None, default=None
+        Kernel machines are not in this version.
+    sample_weight : array-like of shape (n_samples,) or None, default=None
+        Not negative. Weight 0 is a row that is absent, weight 2 a row that is there twice.
+
+    Attributes
+    ----------
+    rows : Rows
+        The validated rows.
+    classes : ndarray of shape (2,)
+        The labels, sorted.
+    signs : ndarray of int8 of shape (n_samples,)
+        -1 for the first class, +1 for the second.
+    costs : ndarray of shape (n_samples,)
+        ``C * sample_weight``; a view of one number where there are no weights.
+
+    Examples
+    --------
+    >>> problem = Problem([[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "b"], C=10.0)
+    >>> problem
+    Problem(4 rows x 1 features, loss=Hinge(), C=10.0, intercept='free')
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        y: ArrayLike,
+        loss: str | Loss = "hinge",
+        penalty: str | L2 = "l2",
+        C: float = 1.0,
+        intercept: str | Intercept = "free",
+        intercept_scale: float = 1.0,
+        kernel: None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> None:
+        if kernel is not None:
+            message = "kernel machines are not in this version of hinge; leave kernel=None."
+            raise UnsupportedError(message)
+        self.loss = get_loss(loss)
+        self.penalty = get_penalty(penalty)
+        self.C = _positive("C", C)
+        self.intercept = _intercept(intercept)
+        self.intercept_scale = _positive("intercept_scale", intercept_scale)
+        self.rows = X if isinstance(X, Rows) else Rows(X)
+        self.classes, self.signs = _two_classes(y, self.rows.n_rows)
+        self.sample_weight = _weights(sample_weight, self.rows.n_rows)
+        self._check_classes_have_weight()
+
+    def __repr__(self) -> str:
+        return (
+            f"Problem({self.n_rows} rows x {self.n_features} features, loss={self.loss!r}, "
+            f"C={self.C!r}, intercept={self.intercept.value!r})"
+        )
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.rows.n_rows
+
+    @property
+    def n_features(self) -> int:
+        """Number of features, without any constant one."""
+        return self.rows.n_features
+
+    @property
+    def costs(self) -> Floats:
+        """The weight ``C * sample_weight`` of every row's loss."""
+        if self.sample_weight is None:
+            return np.broadcast_to(np.float64(self.C), (self.n_rows,))
+        return self.C * self.sample_weight
+
+    @property
+    def constant_feature(self) -> float:
+        """Value of the constant feature that the norm includes; 0 unless augmented."""
+        return self.intercept_scale if self.intercept is Intercept.AUGMENTED else 0.0
+
+    def intercept_weight(self, intercept: float) -> float:
+        """Return the weight of the constant feature that makes this intercept; 0 if none."""
+        return intercept / self.intercept_scale if self.constant_feature else 0.0
+
+    def dual(self) -> DualProgram:
+        """Return the dual as a quadratic program in ``b = y * alpha``."""
+        y = self.signs.astype(np.float64)
+        reach = self.loss.upper_bound(self.costs)
+        diagonal = self.loss.dual_curvature / np.where(self.costs > 0, self.costs, np.inf)
+        free = self.intercept is Intercept.FREE
+        return DualProgram(
+            linear=self.loss.dual_linear * y,
+            lower=np.where(y > 0, 0.0, -reach),
+            upper=np.where(y > 0, reach, 0.0),
+            diagonal=diagonal,
+            groups=((None, 0.0),) if free else (),
+            constant_feature=self.constant_feature,
+        )
+
+    def with_C(self, C: float) -> Problem:
+        """Return the same problem with another C, sharing rows, labels and weights."""
+        other = object.__new__(Problem)
+        other.__dict__.update(self.__dict__)
+        other.C = _positive("C", C)
+        return other
+
+    def fingerprint(self) -> str:
+        """Return a digest of shape, options, labels, weights and a sample of the rows.
+
+        It tells whether a saved state or certificate belongs to this problem; it is no proof
+        against somebody who sets out to forge one.
+        """
+        digest = hashlib.blake2b(digest_size=16)
+        options = (self.loss, self.C, self.intercept.value, self.constant_feature)
+        digest.update(repr((self.n_rows, self.n_features, *options)).encode())
+        digest.update(self.signs.tobytes())
+        if self.sample_weight is not None:
+            digest.update(self.sample_weight.tobytes())
+        digest.update(self.rows.squared_norms.tobytes())
+        picks = np.unique(np.linspace(0, self.rows.n_blocks - 1, _FINGERPRINT_ROWS).astype(int))
+        probe = np.cos(np.arange(self.n_features, dtype=np.float64))
+        for number in picks:
+            block = self.rows.block(int(number))
+            digest.update(block.matrix[[0]] @ probe)
+        return digest.hexdigest()
+
+    def _check_classes_have_weight(self) -> None:
+        if self.sample_weight is None:
+            return
+        for sign, label in zip((-1, 1), self.classes, strict=True):
+            if not np.any(self.sample_weight[self.signs == sign] > 0):
+                message = (
+                    f"class {label!r} has no row of positive weight: only one class is left. "
+                    "Give at least one of its rows a sample_weight above 0, or drop its rows."
+                )
+                raise InvalidWeightsError(message)
+
+
+def C_from_lambda(regularization: float, n_rows: int) -> float:
+    """Return the C of ``regularization/2 ||w||^2 + mean loss``, the form of Pegasos.
+
+    Parameters
+    ----------
+    regularization : float
+        The factor lambda of the squared norm.
+    n_rows : int
+        Number of rows that the mean is over.
+
+    Returns
+    -------
+    float
+        The C with the same minimiser; that form's objective is this one's times lambda.
+
+    Examples
+    --------
+    >>> C_from_lambda(0.01, 1000)
+    0.1
+    """
+    return 1.0 / (_positive("regularization", regularization) * n_rows)
+
+
+def C_from_mean(C: float, n_rows: int) -> float:
+    """Return the C of ``1/2 ||w||^2 + C * mean loss``, the form of cutting-plane papers.
+
+    Parameters
+    ----------
+    C : float
+        The factor of the mean loss.
+    n_rows : int
+        Number of rows that the mean is over.
+
+    Returns
+    -------
+    float
+        The C of the sum with the same objective.
+
+    Examples
+    --------
+    >>> C_from_mean(100.0, 1000)
+    0.1
+    """
+    return _positive("C", C) / n_rows
+
+
+def _positive(name: str, value: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+        message = f"{name} must be a number greater than 0; got {value!r}."
+        raise InvalidParameterError(message)
+    number = float(value)
+    if not (number > 0 and math.isfinite(number)):
+        message = f"{name} must be finite and greater than 0; got {value!r}."
+        raise InvalidParameterError(message)
+    return number
+
+
+def _intercept(intercept: str | Intercept) -> Intercept:
+    try:
+        return Intercept(intercept)
+    except ValueError:
+        raise unknown_name(intercept, "intercept", [kind.value for kind in Intercept]) from None
+
+
+def _two_classes(y: ArrayLike, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int8]]:
+    """Return the two labels, sorted, and -1 or +1 for every row."""
+    labels = np.asarray(y)
+    if labels.shape != (n_rows,):
+        message = f"y has shape {labels.shape}; X has {n_rows} rows, so it must be ({n_rows},)."
+        raise InvalidLabelsError(message)
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        row = int(np.flatnonzero(~np.isfinite(labels))[0])
+        message = f"y holds {labels[row]!r} in row {row}; labels must be finite (no NaN, inf)."
+        raise InvalidLabelsError(message)
+    try:
+        classes, codes = np.unique(labels, return_inverse=True)
+    except TypeError as error:
+        message = f"The labels in y cannot be put in order: {error}. Use labels of one type."
+        raise InvalidLabelsError(message) from error
+    if len(classes) != 2:
+        shown = ", ".join(repr(label) for label in classes[:5].tolist())
+        more = ", ..." if len(classes) > 5 else ""
+        message = f"A Problem has exactly two classes; y has {len(classes)}: {shown}{more}."
+        raise InvalidLabelsError(message)
+    signs = (2 * codes - 1).astype(np.int8)
+    signs.flags.writeable = False
+    return classes, signs
+
+
+def _weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats | None:
+    if sample_weight is None:
+        return None
+    weights = np.array(sample_weight, dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(n_rows, float(weights))
+    if weights.shape != (n_rows,):
+        message = f"sample_weight has shape {weights.shape}; it must be ({n_rows},)."
+        raise InvalidWeightsError(message)
+    bad = np.flatnonzero(~((weights >= 0) & np.isfinite(weights)))
+    if len(bad):
+        message = (
+            f"sample_weight holds {weights[bad[0]]!r} in row {bad[0]}; "
+            "weights must be finite and not negative."
+        )
+        raise InvalidWeightsError(message)
+    weights.flags.writeable = False
+    return weights

@@ -1,0 +1,282 @@
+"""What goes into a run and what comes out of it: plain data, no computation.
+
+``Stop`` says when to stop; a ``Solution`` is a ``Point`` with the ``Certificate`` that judges it,
+the ``Trace`` of how it got there and a ``Status``.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hinge.errors import InvalidParameterError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+Floats = NDArray[np.float64]
+
+
+class Status(enum.StrEnum):
+    """How a run ended; only ``SOLVED`` is a claim, and it is always a recomputed one."""
+
+    SOLVED = "solved"
+    """Every criterion of ``Stop`` holds, recomputed from the raw data."""
+    ITERATION_LIMIT = "iteration_limit"
+    """``Stop.steps`` were done first."""
+    TIME_LIMIT = "time_limit"
+    """``Stop.seconds`` passed first."""
+    STALLED = "stalled"
+    """Nothing moves beyond rounding any more, and the criteria do not hold."""
+    INTERRUPTED = "interrupted"
+    """Ctrl-C, or an observer asked to stop."""
+    NUMERICAL_ERROR = "numerical_error"
+    """The numbers left the range of floating point."""
+
+
+@dataclass(frozen=True)
+class Stop:
+    """When a run may stop: the criteria given must all hold, recomputed; limits end it early.
+
+    Parameters
+    ----------
+    gap : float or None, default=1e-3
+        Relative duality gap, ``(P - D) / max(|P|, |D|)``. Zero means: until nothing moves
+        beyond rounding.
+    kkt : float or None, default=None
+        Largest violation of the optimality conditions, in units of the margin.
+    seconds : float or None, default=None
+        Time limit; the final certificate comes on top.
+    steps : int or None, default=None
+        Limit on the solver's own steps (for coordinate descent: passes over the active rows).
+    """
+
+    gap: float | None = 1e-3
+    kkt: float | None = None
+    seconds: float | None = None
+    steps: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("gap", "kkt", "seconds", "steps"):
+            value = getattr(self, name)
+            if value is not None and not (value >= 0 and math.isfinite(value)):
+                message = f"Stop({name}=) must be None or a finite number >= 0; got {value!r}."
+                raise InvalidParameterError(message)
+
+    def satisfied_by(self, certificate: Certificate) -> bool:
+        """Return whether the certificate meets every criterion given; never with NaN."""
+        if self.gap is None and self.kkt is None:
+            return False
+        gap_holds = self.gap is None or certificate.relative_gap <= self.gap
+        kkt_holds = self.kkt is None or certificate.kkt <= self.kkt
+        return bool(gap_holds and kkt_holds)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A primal point and, where there is one, a dual point; nothing the data cannot confirm.
+
+    Parameters
+    ----------
+    coef : ndarray of shape (n_features,)
+        Weights.
+    intercept : float, default=0.0
+        Intercept, already multiplied by the intercept scale where it is an augmented feature.
+    dual_coef : ndarray of shape (n_samples,) or None, default=None
+        Dual coefficients alpha, not negative and not multiplied by the label.
+    """
+
+    coef: Floats
+    intercept: float = 0.0
+    dual_coef: Floats | None = None
+
+
+class Region(Protocol):
+    """Where the optimum must lie, as far as a certificate proves it."""
+
+    def decision_bounds(self, X: ArrayLike) -> tuple[Floats, Floats]:
+        """Return bounds on the optimum's decision value of every row."""
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """How far a point is from optimal, recomputed from the raw data.
+
+    Parameters
+    ----------
+    primal, dual : float
+        Objective of the primal point and of the dual point; ``-inf`` if there is no dual point
+        or it is infeasible.
+    gap : float
+        ``primal - dual``, each widened by its rounding bound: the true suboptimality is smaller.
+    relative_gap : float
+        ``gap / max(|primal|, |dual|)``.
+    rounding : float
+        How much of ``gap`` is the rounding bound.
+    kkt : float
+        Largest violation of the optimality conditions, in units of the margin.
+    notes : tuple of str
+        What could not be certified, and why.
+    region : Region or None
+        The ball, and interval for a free intercept, that holds the optimum.
+    """
+
+    primal: float
+    dual: float
+    gap: float
+    relative_gap: float
+    rounding: float
+    kkt: float
+    notes: tuple[str, ...] = ()
+    region: Region | None = field(default=None, repr=False)
+
+    def decision_bounds(self, X: ArrayLike) -> tuple[Floats, Floats]:
+        """Return bounds on the decision value that the exact optimum gives every row of X."""
+        if self.region is None:
+            n = int(np.shape(X)[0])
+            return np.full(n, -np.inf), np.full(n, np.inf)
+        return self.region.decision_bounds(X)
+
+    def settled(self, X: ArrayLike) -> NDArray[np.bool_]:
+        """Return which rows' labels no further training can change.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Any rows, those of the training set or new ones.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_samples,)
+            True where the sign of the exact optimum's decision value is proven.
+        """
+        lower, upper = self.decision_bounds(X)
+        return (lower > 0.0) | (upper < 0.0)
+
+    def unsettled(self, X: ArrayLike) -> int:
+        """Return how many rows of X could still change their label."""
+        return int(np.count_nonzero(~self.settled(X)))
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a solver says of itself between steps; an opinion until the certificate confirms it.
+
+    Parameters
+    ----------
+    steps : int
+        Steps done.
+    work : int
+        Stored values touched.
+    primal, dual : float
+        Its own running objective values, NaN where it has none.
+    at_rest : bool
+        Nothing moves beyond rounding any more.
+    """
+
+    steps: int
+    work: int
+    primal: float = float("nan")
+    dual: float = float("nan")
+    at_rest: bool = False
+
+    @property
+    def relative_gap(self) -> float:
+        """The claimed relative gap; NaN if the solver has no running objective values."""
+        scale = max(abs(self.primal), abs(self.dual), float(np.finfo(np.float64).tiny))
+        return (self.primal - self.dual) / scale
+
+
+@dataclass(frozen=True)
+class TraceRecord:
+    """One line of a trace: what was known after so much work."""
+
+    seconds: float
+    steps: int
+    work: int
+    primal: float
+    dual: float
+    relative_gap: float
+    certified: bool
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The history of a run; certified records come from the judge, others from the solver."""
+
+    records: tuple[TraceRecord, ...] = ()
+
+    def column(self, name: str, certified: bool | None = None) -> Floats:
+        """Return one field over the run as an array.
+
+        Parameters
+        ----------
+        name : str
+            A field of ``TraceRecord``.
+        certified : bool or None, default=None
+            Keep only certified (True) or only claimed (False) records.
+        """
+        kept = [r for r in self.records if certified is None or r.certified == certified]
+        return np.asarray([getattr(record, name) for record in kept], dtype=np.float64)
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The result of a run.
+
+    Parameters
+    ----------
+    point : Point
+        The best primal and the best dual point seen.
+    certificate : Certificate
+        What is proven of them.
+    trace : Trace
+        How they were reached.
+    status : Status
+        How the run ended.
+    state : object
+        The solver's state; ``solve(problem, resume=solution.state)`` goes on from it.
+    solver : str
+        Name of the solver.
+    seed : int
+        The seed of the run.
+    steps, work : int
+        Steps done and stored values touched.
+    seconds, certificate_seconds : float
+        Time of the whole run, and the part of it that went into certificates.
+    """
+
+    point: Point
+    certificate: Certificate
+    trace: Trace
+    status: Status
+    state: Any = field(repr=False)
+    solver: str
+    seed: int
+    steps: int
+    work: int
+    seconds: float
+    certificate_seconds: float
+
+    @property
+    def coef(self) -> Floats:
+        """Weights, of shape (n_features,)."""
+        return self.point.coef
+
+    @property
+    def intercept(self) -> float:
+        """Intercept of the decision function."""
+        return self.point.intercept
+
+    @property
+    def dual_coef(self) -> Floats | None:
+        """Dual coefficients, of shape (n_samples,), not negative."""
+        return self.point.dual_coef
