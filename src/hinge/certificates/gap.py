@@ -1,0 +1,242 @@
+r"""Primal value, dual value and the gap between them, recomputed from the raw data.
+
+One pass over the blocks, in NumPy, sharing no code with any solver. For a point (w, b, alpha):
+
+.. math:: P &= \tfrac12\|w\|^2 + \sum_i c_i\,\ell(m_i), \quad m_i = y_i(w'x_i + b)
+       \\ D &= p\sum_i\alpha_i - \tfrac\kappa2\sum_i\alpha_i^2/c_i - \tfrac12\|v\|^2
+             - B\,|y'\alpha|, \quad v = \sum_i y_i\alpha_i x_i
+
+(with a constant feature in both norms if the intercept is augmented; the last term, with
+:math:`B \ge |b^*|`, only if it is free). Every alpha in the box gives :math:`D \le P^*`.
+
+Rounding is bounded, not hoped for. The loss does not increase with the margin, so evaluating it
+at ``m - e``, with e the error bound of a dot product, bounds P from above. ``||v||`` is widened by
+the error bound of its sum, and sums of positive terms by a relative bound. ``gap`` is the widened
+P minus the widened D: the true suboptimality is never larger. NaN anywhere makes it infinite.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hinge.certificates.kkt import row_violations
+from hinge.certificates.settled import optimum_region
+from hinge.errors import InvalidParameterError
+from hinge.inequality import rounding_factor, score_rounding
+from hinge.problem import Intercept, Problem
+from hinge.result import Certificate, Point
+from hinge.rows import Block, map_blocks
+from hinge.threads import single_threaded_blas
+
+Floats = NDArray[np.float64]
+
+PASSES = 2  # a certificate reads every stored value twice: scores, and the sum of the rows
+_NO_DUAL = "no dual point was given: the objective is confirmed, optimality is unproven"
+
+
+@dataclass
+class _Sums:
+    """Partial sums over a group of blocks."""
+
+    loss: float
+    loss_widened: float
+    alpha: float
+    curvature: float
+    balance: float
+    alpha_norms: float
+    violation: float
+    rows: Floats
+
+    def merged(self, other: _Sums) -> _Sums:
+        self.rows += other.rows
+        return _Sums(
+            loss=self.loss + other.loss,
+            loss_widened=self.loss_widened + other.loss_widened,
+            alpha=self.alpha + other.alpha,
+            curvature=self.curvature + other.curvature,
+            balance=self.balance + other.balance,
+            alpha_norms=self.alpha_norms + other.alpha_norms,
+            violation=_largest(self.violation, other.violation),
+            rows=self.rows,
+        )
+
+
+def gap(
+    problem: Problem,
+    point: Point,
+    *,
+    threads: int = 1,
+    check: Callable[[], None] | None = None,
+    region: bool = True,
+) -> Certificate:
+    """Judge a point: recompute its objective values, gap and violation from the raw data.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem that the point claims to solve.
+    point : Point
+        Weights, intercept and, if there are any, dual coefficients.
+    threads : int, default=1
+        Threads for the pass; the result has the same bits for any number.
+    check : callable or None, default=None
+        Called between blocks; may raise to abandon the pass.
+    region : bool, default=True
+        Whether to find where the optimum lies, for ``settled``; a free intercept needs another
+        pass for it.
+
+    Returns
+    -------
+    Certificate
+        What is proven of the point.
+    """
+    _check_point(problem, point)
+    with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
+        sums = _pass(problem, point, threads, check)
+        primal, primal_above = _primal(problem, point, sums)
+        if point.dual_coef is None:
+            dual = dual_below = -math.inf
+            notes: tuple[str, ...] = (_NO_DUAL,)
+        else:
+            dual, dual_below, notes = _dual(problem, sums, primal_above)
+        certificate = _certificate(problem, point, sums, (primal, primal_above, dual, dual_below))
+        where = None
+        if region and math.isfinite(certificate.gap):
+            dual_point = Point(sums.rows, float(problem.constant_feature**2 * sums.balance))
+            spread = _spread(problem, sums)
+            where = optimum_region(problem, (point, dual_point), certificate.gap, spread)
+    return Certificate(**{**vars(certificate), "notes": notes, "region": where})
+
+
+def _pass(problem: Problem, point: Point, threads: int, check: Callable[[], None] | None) -> _Sums:
+    """Return every sum over rows that the two objectives need."""
+    rows, loss, costs = problem.rows, problem.loss, problem.costs
+    alpha = point.dual_coef
+    norm = float(np.linalg.norm(point.coef))
+    terms = rows.longest_row
+
+    def kernel(block: Block) -> _Sums:
+        y = problem.signs[block.rows].astype(np.float64)
+        c = costs[block.rows]
+        row_norms = np.sqrt(rows.squared_norms[block.rows])
+        margins = y * (block.dot(point.coef) + point.intercept)
+        error = score_rounding(norm, row_norms, terms) + 4e-16 * abs(point.intercept)
+        a = np.zeros(len(y)) if alpha is None else alpha[block.rows]
+        inside = (a >= 0.0) & (a <= loss.upper_bound(c))
+        return _Sums(
+            loss=_sum(c * loss.value(margins)),
+            loss_widened=_sum(c * loss.value(margins - error)),
+            alpha=_sum(a) if inside.all() else math.nan,
+            curvature=_sum(a * a / np.where(c > 0, c, np.inf)),
+            balance=_sum(y * a),
+            alpha_norms=_sum(a * row_norms),
+            violation=_largest(*row_violations(loss, margins, a, c)) if alpha is not None else 0.0,
+            rows=block.transpose_dot(y * a) if alpha is not None else np.zeros(0),
+        )
+
+    return map_blocks(kernel, rows, _Sums.merged, threads=threads, check=check)
+
+
+def _primal(problem: Problem, point: Point, sums: _Sums) -> tuple[float, float]:
+    """Return the primal value and an upper bound on it."""
+    weight = problem.intercept_weight(point.intercept)
+    norm = problem.penalty.value(point.coef) + 0.5 * weight * weight
+    widened = norm * (1.0 + rounding_factor(problem.n_features + 3))
+    sums_widened = sums.loss_widened * (1.0 + _sum_rounding(problem))
+    return norm + sums.loss, widened + sums_widened
+
+
+def _dual(
+    problem: Problem, sums: _Sums, primal_above: float
+) -> tuple[float, float, tuple[str, ...]]:
+    """Return the dual value, a lower bound on it, and what keeps it from being one."""
+    loss, relative = problem.loss, _sum_rounding(problem)
+    if math.isnan(sums.alpha):
+        note = "the dual point leaves its box (a coefficient is negative, above its cost, or NaN)"
+        return -math.inf, -math.inf, (note,)
+    linear = loss.dual_linear * sums.alpha
+    curved = 0.5 * loss.dual_curvature * sums.curvature
+    constant = problem.constant_feature * sums.balance
+    norm = math.hypot(float(np.linalg.norm(sums.rows)), constant)
+    dual = linear - curved - 0.5 * norm * norm
+    above = (norm + _spread(problem, sums)) * (1.0 + rounding_factor(problem.n_features + 3))
+    below = linear * (1.0 - relative) - curved * (1.0 + relative) - 0.5 * above * above
+    notes: tuple[str, ...] = ()
+    if problem.intercept is Intercept.FREE:
+        # No equality holds to the last bit; what is missing costs |y'a| times a bound on b*.
+        largest_row = math.sqrt(float(np.max(problem.rows.squared_norms)))
+        bound = loss.zero_from + largest_row * math.sqrt(2.0 * max(primal_above, 0.0))
+        penalty = bound * (abs(sums.balance) + relative * sums.alpha)
+        dual, below = dual - bound * abs(sums.balance), below - penalty
+        if penalty > 1e-6 * max(abs(dual), abs(primal_above)):
+            notes = (f"the dual point misses y'alpha = 0 by {sums.balance:.3g}",)
+    return dual, below, notes
+
+
+def _certificate(
+    problem: Problem, point: Point, sums: _Sums, values: tuple[float, float, float, float]
+) -> Certificate:
+    """Return the certificate of widened values; anything that is not a number proves nothing."""
+    primal, primal_above, dual, dual_below = values
+    difference = primal_above - dual_below
+    scale = max(abs(primal), abs(dual), float(np.finfo(np.float64).tiny))
+    usable = math.isfinite(difference) and math.isfinite(primal)
+    if not usable:
+        difference = relative = math.inf
+    else:
+        relative = difference / scale
+    stationarity = _stationarity(problem, point, sums) if point.dual_coef is not None else math.inf
+    return Certificate(
+        primal=primal,
+        dual=dual,
+        gap=difference,
+        relative_gap=relative,
+        rounding=(primal_above - primal) + (dual - dual_below) if usable else math.inf,
+        kkt=_largest(sums.violation, stationarity),
+    )
+
+
+def _stationarity(problem: Problem, point: Point, sums: _Sums) -> float:
+    """Return by how much ``w != w(alpha)`` (and ``y'alpha != 0``) can move a margin."""
+    largest = float(np.max(problem.rows.squared_norms)) + problem.constant_feature**2
+    distance = float(np.linalg.norm(point.coef - sums.rows))
+    if problem.constant_feature:
+        weight = problem.intercept_weight(point.intercept)
+        distance = math.hypot(distance, weight - problem.constant_feature * sums.balance)
+    return distance * math.sqrt(largest)
+
+
+def _check_point(problem: Problem, point: Point) -> None:
+    """Refuse a point that cannot belong to the problem."""
+    if point.coef.shape != (problem.n_features,):
+        message = f"coef has shape {point.coef.shape}; the data have {problem.n_features} features."
+        raise InvalidParameterError(message)
+    if point.dual_coef is not None and point.dual_coef.shape != (problem.n_rows,):
+        message = f"dual_coef has shape {point.dual_coef.shape}; there are {problem.n_rows} rows."
+        raise InvalidParameterError(message)
+
+
+def _spread(problem: Problem, sums: _Sums) -> float:
+    """Return a bound on the rounding error, in norm, of the weights of the dual point."""
+    total = sums.alpha_norms + problem.constant_feature * sums.alpha
+    return _sum_rounding(problem) * total
+
+
+def _sum_rounding(problem: Problem) -> float:
+    """Return the relative error bound of a sum over all rows, blocks first, then the tree."""
+    depth = math.ceil(math.log2(problem.rows.n_blocks + 1)) + 1
+    return rounding_factor(min(problem.rows.block_rows, problem.n_rows) + depth + 4)
+
+
+def _sum(values: Floats) -> float:
+    return float(np.sum(values))
+
+
+def _largest(*values: float) -> float:
+    """Return the largest value, NaN if there is one (``max`` may lose it)."""
+    return float(np.max(values))

@@ -1,0 +1,148 @@
+r"""Where the optimum must lie, and which labels that settles.
+
+The objective is strongly convex in w, so a gap bounds the distance to the optimum from both
+sides: ``P(w) - P* >= 1/2 ||w - w*||^2`` and ``P* - D(alpha) >= 1/2 ||v - w*||^2`` with
+``v = w(alpha)``. Together, for the midpoint ``c = (w + v) / 2``,
+
+.. math:: \|c - w^*\|^2 \le \text{gap} - \tfrac14 \|w - v\|^2 .
+
+With an augmented intercept its weight belongs to w and nothing more is needed. A free intercept
+is not in the norm: it is bounded by the interval in which the slope of the objective in b can
+vanish for some w in the ball. Measured from the mean m of the data, ``b* + w*'m`` lies between the
+optimal intercepts for the scores ``c'(x_i - m)`` all raised, and all lowered, by
+``r ||x_i - m||``. Where the optimal intercept is not unique, some labels never settle.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hinge.errors import InvalidDataError
+from hinge.inequality import rounding_factor, score_bounds, score_rounding
+from hinge.losses import optimal_intercepts
+from hinge.problem import Intercept, Problem
+from hinge.result import Point
+from hinge.rows import Block, Rows, map_blocks
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class OptimumRegion:
+    """A ball that holds the optimal weights, and an interval that holds the intercept.
+
+    Parameters
+    ----------
+    coef : ndarray of shape (n_features,)
+        Centre of the ball.
+    radius : float
+        Its radius; it includes the weight of the constant feature, if there is one.
+    origin : ndarray of shape (n_features,) or None
+        The point m that scores are measured from; None for the zero vector.
+    offsets : tuple of two float
+        Interval of ``b* + w*'m``; both ends are the centre's intercept unless it is free.
+    constant_feature : float
+        Value of the constant feature of an augmented intercept, else 0.
+    """
+
+    coef: Floats
+    radius: float
+    origin: Floats | None
+    offsets: tuple[float, float]
+    constant_feature: float
+
+    def decision_bounds(self, X: Any) -> tuple[Floats, Floats]:
+        """Return bounds on the optimum's decision value of every row of X."""
+        rows = X if isinstance(X, Rows) else Rows(X)
+        if rows.n_features != len(self.coef):
+            message = f"X has {rows.n_features} features; the certificate is for {len(self.coef)}."
+            raise InvalidDataError(message)
+        lower, upper = np.empty(rows.n_rows), np.empty(rows.n_rows)
+        for block in rows.blocks():
+            scores, norms, error = self.centred(rows, block)
+            lower[block.rows], upper[block.rows] = score_bounds(scores, norms, self.radius, error)
+        # One more rounding each: step outwards.
+        low, high = self.offsets
+        return np.nextafter(lower + low, -np.inf), np.nextafter(upper + high, np.inf)
+
+    def centred(self, rows: Rows, block: Block) -> tuple[Floats, Floats, Floats]:
+        """Return centre scores, distances from the origin and score error bounds of a block."""
+        squares = rows.squared_norms[block.rows]
+        scores = block.dot(self.coef)
+        norm = float(np.linalg.norm(self.coef))
+        error = score_rounding(norm, np.sqrt(squares), rows.longest_row)
+        if self.origin is None:
+            return scores, np.sqrt(squares + self.constant_feature**2), error
+        shift = float(self.coef @ self.origin)
+        reach = np.sqrt(squares) + float(np.linalg.norm(self.origin))
+        # ||x - m||^2 by expansion: its rounding error is bounded and added, never subtracted.
+        expanded = squares - 2.0 * block.dot(self.origin) + float(self.origin @ self.origin)
+        slack = 4.0 * rounding_factor(len(self.coef) + 4)
+        distances = np.sqrt(np.maximum(expanded, 0.0) + slack * reach * reach)
+        return scores - shift, distances, error + slack * norm * reach
+
+
+def optimum_region(
+    problem: Problem, points: tuple[Point, Point], gap: float, spread: float
+) -> OptimumRegion:
+    """Return the region that a certified gap proves to hold the optimum.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    points : tuple of two Point
+        The primal point, and the weights ``w(alpha)`` of the dual point with the intercept that
+        its constant feature gives.
+    gap : float
+        Their certified gap, absolute.
+    spread : float
+        Bound on the rounding error of the weights of the dual point.
+
+    Returns
+    -------
+    OptimumRegion
+        The ball and the interval.
+    """
+    primal, dual = points
+    centre = 0.5 * (primal.coef + dual.coef)
+    apart = float(np.linalg.norm(primal.coef - dual.coef))
+    intercept = 0.0
+    if problem.intercept is Intercept.AUGMENTED:
+        intercept = 0.5 * (primal.intercept + dual.intercept)
+        apart = math.hypot(apart, (primal.intercept - dual.intercept) / problem.intercept_scale)
+    apart = max(0.0, apart - spread)
+    radius = (math.sqrt(max(gap - 0.25 * apart * apart, 0.0)) + spread) * (1.0 + 1e-15)
+    constant = problem.constant_feature
+    if problem.intercept is not Intercept.FREE:
+        return OptimumRegion(centre, radius, None, (intercept, intercept), constant)
+    ball = OptimumRegion(centre, radius, _mean(problem.rows), (0.0, 0.0), constant)
+    offsets = _intercept_interval(problem, ball)
+    return OptimumRegion(centre, radius, ball.origin, offsets, constant)
+
+
+def _mean(rows: Rows) -> Floats:
+    """Return the mean row."""
+    total = map_blocks(
+        lambda block: block.transpose_dot(np.ones(block.stop - block.start)), rows, np.add
+    )
+    return np.asarray(total / rows.n_rows)
+
+
+def _intercept_interval(problem: Problem, ball: OptimumRegion) -> tuple[float, float]:
+    """Return an interval of ``b* + w*'m`` over every w* in the ball."""
+    rows = problem.rows
+    lower, upper = ball.decision_bounds(rows)
+    weighted = problem.costs > 0
+    signs = problem.signs[weighted].astype(np.float64)
+    costs = problem.costs[weighted]
+    low, _ = optimal_intercepts(problem.loss, upper[weighted], signs, costs)
+    _, high = optimal_intercepts(problem.loss, lower[weighted], signs, costs)
+    # The sums behind the slope are rounded: widen by that much of the scores' own size.
+    widen = 1e-12 * (1.0 + abs(low) + abs(high))
+    return low - widen, high + widen
