@@ -1,0 +1,25 @@
+"""Solvers: one loop (the driver), one file per algorithm, one registry of names."""
+
+from __future__ import annotations
+
+from hinge.solvers.driver import Event, Observer, Settings, run, solve
+from hinge.solvers.interrupt import StopFlag, listening
+from hinge.solvers.linear.dual_coordinate import DualCoordinate
+from hinge.solvers.protocol import Solver, State, Support
+from hinge.solvers.registry import get_solver, solver_names
+
+__all__ = [
+    "DualCoordinate",
+    "Event",
+    "Observer",
+    "Settings",
+    "Solver",
+    "State",
+    "StopFlag",
+    "Support",
+    "get_solver",
+    "listening",
+    "run",
+    "solve",
+    "solver_names",
+]

@@ -1,0 +1,332 @@
+"""The one loop of hinge: step, ask the judge, tell the observers, stop.
+
+A run ends when its criteria hold in a recomputed certificate (``solved``), when a limit on steps
+or time is reached, when nothing moves any more (``stalled``), on Ctrl-C or an observer's wish
+(``interrupted``), or when numbers stop being numbers (``numerical_error``). Whatever ends it, the
+best point seen is returned with its certificate, and the state to go on from.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from hinge.errors import Interrupted, UnsupportedError
+from hinge.problem import Problem
+from hinge.result import (
+    Certificate,
+    Point,
+    Progress,
+    Solution,
+    Status,
+    Stop,
+    Trace,
+    TraceRecord,
+)
+from hinge.solvers.interrupt import StopFlag, listening
+from hinge.solvers.judge import Judge
+from hinge.solvers.protocol import Solver
+from hinge.solvers.registry import get_solver
+
+WORK_PER_STEP = 4_000_000  # stored values: some 10 ms, so that Ctrl-C is answered at once
+_TRACE_LIMIT = 4096  # records kept; every other claim is dropped when there are more
+
+
+@dataclass(frozen=True)
+class Event:
+    """What an observer is shown after a step.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem of the run.
+    progress : Progress
+        The solver's own opinion.
+    certificate : Certificate or None
+        The last certificate, if one has been made.
+    seconds : float
+        Time since the run began.
+    point : callable
+        Returns the current point, as a copy, when called.
+    """
+
+    problem: Problem
+    progress: Progress
+    certificate: Certificate | None
+    seconds: float
+    point: Callable[[], Point] = field(repr=False)
+
+
+Observer = Callable[[Event], Any]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to run, apart from what to solve.
+
+    Parameters
+    ----------
+    stop : Stop
+        Criteria and limits.
+    seed : int
+        Seed of every random choice.
+    observers : tuple of callable
+        Called with an ``Event`` after each step; one that returns True ends the run.
+    threads : int
+        Threads for certificates; never changes a result.
+    flag : StopFlag or None
+        Shared between runs that one Ctrl-C should end; None makes the run listen by itself.
+    """
+
+    stop: Stop = field(default_factory=Stop)
+    seed: int = 0
+    observers: tuple[Observer, ...] = ()
+    threads: int = 1
+    flag: StopFlag | None = None
+
+
+def solve(
+    problem: Problem,
+    solver: str | Solver = "auto",
+    stop: Stop | None = None,
+    warm: Point | Solution | None = None,
+    seed: int = 0,
+    resume: Any = None,
+    observers: Iterable[Observer] = (),
+) -> Solution:
+    """Solve a problem and certify the result.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to minimise.
+    solver : str or Solver, default="auto"
+        Name of a solver, a configured one from :mod:`hinge.solvers`, or ``"auto"``.
+    stop : Stop or None, default=None
+        Criteria and limits; None is ``Stop(gap=1e-3)``.
+    warm : Point or Solution or None, default=None
+        Where to start; its dual coefficients are used where they fit.
+    seed : int, default=0
+        Seed of every random choice.
+    resume : object or None, default=None
+        The ``state`` of an earlier solution of the same problem, to go on from.
+    observers : iterable of callable, default=()
+        Called with an ``Event`` after each step; one that returns True ends the run.
+
+    Returns
+    -------
+    Solution
+        Best point, certificate, trace, status and state.
+
+    Raises
+    ------
+    Interrupted
+        On Ctrl-C; its ``solution`` is the best one found until then.
+
+    Examples
+    --------
+    >>> import hinge
+    >>> problem = hinge.Problem([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1], C=10.0)
+    >>> solution = hinge.solve(problem, stop=hinge.Stop(gap=1e-6))
+    >>> str(solution.status), round(float(solution.coef[0]), 3)
+    ('solved', 2.0)
+    """
+    settings = Settings(stop or Stop(), seed, tuple(observers))
+    start = warm.point if isinstance(warm, Solution) else warm
+    chosen = get_solver(solver, problem)
+    with listening() as flag:
+        solution = run(problem, chosen, settings, start, resume, flag)
+    if flag:
+        message = f"{chosen.name} interrupted after {solution.seconds:.1f} s"
+        raise Interrupted(message, (solution,))
+    return solution
+
+
+def run(
+    problem: Problem,
+    solver: Solver,
+    settings: Settings,
+    warm: Point | None,
+    resume: Any,
+    flag: StopFlag,
+) -> Solution:
+    """Run one solver on one problem until its settings or the flag end it.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to minimise.
+    solver : Solver
+        The method.
+    settings : Settings
+        Criteria, limits, seed, observers and threads.
+    warm : Point or None
+        Where to start.
+    resume : object or None
+        State of an earlier run of the same problem.
+    flag : StopFlag
+        Ends the run when set.
+
+    Returns
+    -------
+    Solution
+        Best point, certificate, trace, status and state.
+    """
+    support = solver.supports(problem)
+    if not support:
+        message = f"solver {solver.name!r} does not take this problem: {support.reason}"
+        raise UnsupportedError(message)
+    return _Run(problem, solver, settings, flag).go(warm, resume)
+
+
+class _Abandoned(Exception):  # noqa: N818 - an event, not an error
+    """A certificate was given up because the run has to end now."""
+
+
+class _Run:
+    """One run: the loop and what it remembers."""
+
+    def __init__(
+        self, problem: Problem, solver: Solver, settings: Settings, flag: StopFlag
+    ) -> None:
+        self.problem = problem
+        self.solver = solver
+        self.settings = settings
+        self.flag = flag
+        self.began = time.perf_counter()
+        self.judge = Judge(problem, settings.stop, self._check, settings.threads)
+        self.records: list[TraceRecord] = []
+        self.certificate: Certificate | None = None
+        self.progress = Progress(0, 0)
+
+    def go(self, warm: Point | None, resume: Any) -> Solution:
+        """Start or resume, loop, and conclude."""
+        if resume is None:
+            state = self.solver.start(self.problem, warm, self.settings.seed)
+        else:
+            state = resume
+            state.attach(self.problem)
+        self.progress = self.solver.progress(state)
+        status = None
+        while status is None:
+            status = self._limit() or self._advance(state)
+        return self._conclude(state, status)
+
+    def _advance(self, state: Any) -> Status | None:
+        """Do one step and what follows from it; return the status if the run is over."""
+        self.solver.step(state, WORK_PER_STEP)
+        self.progress = self.solver.progress(state)
+        status = None
+        if self.judge.is_due(self.progress):
+            status = self._certify(state)
+        else:
+            self._record(self.progress.primal, self.progress.dual, certified=False)
+        if self._observe(state) and status is None:
+            status = Status.INTERRUPTED
+        return status
+
+    def _certify(self, state: Any) -> Status | None:
+        """Ask the judge; return the status if that settles the run."""
+        point = self.solver.point(state)
+        try:
+            certificate = self.judge.certify(point, self.progress)
+        except _Abandoned:
+            return Status.INTERRUPTED
+        self.certificate = certificate
+        self._record(certificate.primal, certificate.dual, certified=True)
+        if self.settings.stop.satisfied_by(certificate):
+            return Status.SOLVED
+        if not (np.isfinite(point.coef).all() and math.isfinite(point.intercept)):
+            return Status.NUMERICAL_ERROR
+        only_rounding = certificate.gap <= 2.0 * certificate.rounding
+        if self.progress.at_rest or (only_rounding and self.settings.stop.gap):
+            return Status.STALLED
+        return None
+
+    def _limit(self) -> Status | None:
+        """Return the status of a limit that has been reached."""
+        stop = self.settings.stop
+        if self.flag:
+            return Status.INTERRUPTED
+        if stop.seconds is not None and self._seconds() >= stop.seconds:
+            return Status.TIME_LIMIT
+        if stop.steps is not None and self.progress.steps >= stop.steps:
+            return Status.ITERATION_LIMIT
+        return None
+
+    def _conclude(self, state: Any, status: Status) -> Solution:
+        """Return the best pair with a certificate; a point without one only if interrupted."""
+        hurried = bool(self.flag)
+        if status is not Status.SOLVED and not hurried:
+            # The last point may be the best; it has not been judged since the last certificate.
+            status = self._certify(state) or status
+        best = None
+        try:
+            best = self.judge.conclude(allow_work=not hurried)
+        except _Abandoned:
+            best = self.judge.best
+        if best is None:
+            note = "interrupted before the first certificate: nothing is proven"
+            nan, inf = math.nan, math.inf
+            best = (
+                self.solver.point(state),
+                Certificate(nan, -inf, inf, inf, inf, inf, (note,)),
+            )
+        point, certificate = best
+        return Solution(
+            point=point,
+            certificate=certificate,
+            trace=Trace(tuple(self.records)),
+            status=status,
+            state=state,
+            solver=self.solver.name,
+            seed=self.settings.seed,
+            steps=self.progress.steps,
+            work=self.progress.work,
+            seconds=self._seconds(),
+            certificate_seconds=self.judge.seconds,
+        )
+
+    def _observe(self, state: Any) -> bool:
+        """Show the step to every observer; return whether one of them asks to stop."""
+        if not self.settings.observers:
+            return False
+        event = Event(
+            self.problem,
+            self.progress,
+            self.certificate,
+            self._seconds(),
+            lambda: self.solver.point(state),
+        )
+        answers = [observer(event) for observer in self.settings.observers]
+        return any(answer is True for answer in answers)
+
+    def _record(self, primal: float, dual: float, *, certified: bool) -> None:
+        """Add a line to the trace; thin it out when it grows long."""
+        progress = Progress(self.progress.steps, self.progress.work, primal, dual)
+        if not certified and math.isnan(progress.relative_gap):
+            return
+        gap = progress.relative_gap
+        if certified and self.certificate is not None:
+            gap = self.certificate.relative_gap
+        self.records.append(
+            TraceRecord(
+                self._seconds(), progress.steps, progress.work, primal, dual, gap, certified
+            )
+        )
+        if len(self.records) > _TRACE_LIMIT:
+            numbered = enumerate(self.records)
+            self.records = [record for k, record in numbered if record.certified or k % 2 == 0]
+
+    def _check(self) -> None:
+        """Give up a certificate when Ctrl-C has been pressed."""
+        if self.flag:
+            raise _Abandoned
+
+    def _seconds(self) -> float:
+        return time.perf_counter() - self.began

@@ -1,0 +1,112 @@
+"""When to ask for a certificate, and the best points that certificates have confirmed.
+
+Schedules count work, in stored values touched, never seconds: what a run returns depends on its
+inputs and its seed alone. A solver's claim to have arrived is checked at once; a refused claim is
+not checked again before ten times a certificate's work has been done, and neither are points in
+between, each time at twice the distance. So certificates are at most a tenth of the work, apart
+from the last one, which every run owes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from hinge.certificates.gap import PASSES, gap
+from hinge.problem import Problem
+from hinge.result import Certificate, Point, Progress, Stop
+
+WORK_PER_CERTIFICATE = 10  # a certificate may cost this fraction of the work before it
+_CALL_OVERHEAD = 100_000  # the interpreter's share of a certificate, in stored values
+
+
+class Judge:
+    """Certifies points on schedule and keeps the best primal and the best dual one.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem of the run.
+    stop : Stop
+        The criteria, against which claims are checked.
+    check : callable
+        Called between blocks of a certificate; raises to abandon it.
+    threads : int
+        Threads for certificates.
+    """
+
+    def __init__(
+        self, problem: Problem, stop: Stop, check: Callable[[], None], threads: int
+    ) -> None:
+        self.problem = problem
+        self.stop = stop
+        self.seconds = 0.0
+        self.best: tuple[Point, Certificate] | None = None
+        self._check = check
+        self._threads = threads
+        self._primal: tuple[Point, Certificate] | None = None
+        self._dual: tuple[Point, Certificate] | None = None
+        self._work_of_one = PASSES * problem.rows.n_stored + _CALL_OVERHEAD
+        self._last_work = 0
+        self._refused = False
+
+    def is_due(self, progress: Progress) -> bool:
+        """Return whether a certificate should be made now."""
+        since = progress.work - self._last_work
+        if progress.at_rest:
+            return True
+        patience = WORK_PER_CERTIFICATE * self._work_of_one
+        if self._claims(progress) and (not self._refused or since >= patience):
+            return True
+        return since >= max(patience, self._last_work)
+
+    def certify(self, point: Point, progress: Progress) -> Certificate:
+        """Certify a point and remember it if it is the best primal, dual or pair."""
+        certificate = self._judge(point, region=self._claims(progress) or progress.at_rest)
+        self._last_work = progress.work
+        self._refused = self._claims(progress) and not self.stop.satisfied_by(certificate)
+        self._remember(point, certificate)
+        return certificate
+
+    def conclude(self, allow_work: bool) -> tuple[Point, Certificate] | None:
+        """Return the best pair with its certificate.
+
+        Parameters
+        ----------
+        allow_work : bool
+            Whether there is time to certify a best primal and a best dual point of different
+            origin together, and to find the region of the optimum.
+        """
+        if self.best is None or self._primal is None or self._dual is None:
+            return None
+        if not allow_work:
+            return self.best
+        primal, dual = self._primal[0], self._dual[0]
+        if primal is not dual:
+            pair = replace(primal, dual_coef=dual.dual_coef)
+            self._remember(pair, self._judge(pair, region=True))
+        point, certificate = self.best
+        if certificate.region is None:
+            self.best = (point, self._judge(point, region=True))
+        return self.best
+
+    def _judge(self, point: Point, region: bool) -> Certificate:
+        began = time.perf_counter()
+        try:
+            return gap(self.problem, point, threads=self._threads, check=self._check, region=region)
+        finally:
+            self.seconds += time.perf_counter() - began
+
+    def _claims(self, progress: Progress) -> bool:
+        """Return whether the solver says it has arrived; without a gap criterion it cannot."""
+        return self.stop.gap is not None and progress.relative_gap <= self.stop.gap
+
+    def _remember(self, point: Point, certificate: Certificate) -> None:
+        entry = (point, certificate)
+        if self._primal is None or certificate.primal < self._primal[1].primal:
+            self._primal = entry
+        if self._dual is None or certificate.dual > self._dual[1].dual:
+            self._dual = entry
+        if self.best is None or certificate.gap <= self.best[1].gap:
+            self.best = entry

@@ -1,0 +1,1 @@
+"""Solvers for linear machines, one algorithm per file."""

@@ -1,0 +1,100 @@
+"""What a solver is: an explicit state, a bounded step, and a point that the data can confirm.
+
+The driver (:mod:`hinge.solvers.driver`) owns the loop, the clock and the stopping; a solver only
+does work. Whatever it says of itself is an opinion (``Progress``) until certified.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from hinge.errors import InvalidParameterError
+from hinge.problem import Problem
+from hinge.result import Point, Progress
+
+
+@dataclass(frozen=True)
+class Support:
+    """Whether a solver takes a problem.
+
+    Parameters
+    ----------
+    yes : bool
+        Whether it does.
+    reason : str
+        If not: a sentence saying why, and what would.
+    """
+
+    yes: bool
+    reason: str = ""
+
+    def __bool__(self) -> bool:
+        return self.yes
+
+
+class State:
+    """What a solver knows between steps: arrays and numbers that pickle, apart from the data.
+
+    The problem is left out of a pickle (it holds the caller's data); a fingerprint goes in its
+    place, and ``attach`` accepts only the problem that it belongs to.
+    """
+
+    problem: Problem
+    _fingerprint: str | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept = {key: value for key, value in self.__dict__.items() if key != "problem"}
+        if "problem" in self.__dict__:
+            kept["_fingerprint"] = self.problem.fingerprint()
+        return kept
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        self.__dict__.update(kept)
+
+    def attach(self, problem: Problem) -> None:
+        """Give a state that was unpickled its problem back.
+
+        Parameters
+        ----------
+        problem : Problem
+            The problem of the run; refused if its fingerprint differs.
+        """
+        known = self.__dict__.get("problem")
+        if known is problem:
+            return
+        expected = self._fingerprint if known is None else known.fingerprint()
+        if problem.fingerprint() != expected:
+            message = (
+                "this state belongs to another problem (its data, labels, weights or options "
+                "differ); resume with the problem of the run, or pass the solution as warm=."
+            )
+            raise InvalidParameterError(message)
+        self.problem = problem
+
+
+class Solver(ABC):
+    """A method that improves a point step by step."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def supports(self, problem: Problem) -> Support:
+        """Return whether this solver takes the problem, and if not, why and what would."""
+
+    @abstractmethod
+    def start(self, problem: Problem, warm: Point | None = None, seed: int = 0) -> Any:
+        """Return the state before the first step, from a known point if one is given."""
+
+    @abstractmethod
+    def step(self, state: Any, work: int) -> int:
+        """Advance the state; touch about ``work`` stored values at most, return how many."""
+
+    @abstractmethod
+    def point(self, state: Any) -> Point:
+        """Return the current point as float64 copies."""
+
+    @abstractmethod
+    def progress(self, state: Any) -> Progress:
+        """Return the solver's own opinion of how far it is; cheap, called after every step."""
