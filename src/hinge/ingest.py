@@ -87,18 +87,25 @@ def _canonical_dense(array: NDArray[Any]) -> NDArray[Any]:
     _check_shape(array.shape)
     if array.dtype == object:
         array = _numbers_from_objects(array)
-    return np.ascontiguousarray(array, dtype=target_dtype(array.dtype))
+    return _held(array, target_dtype(array.dtype))
+
+
+def _held(array: NDArray[Any], dtype: Any) -> NDArray[Any]:
+    """Return the array itself if it is C-contiguous, aligned and of that type, else a copy."""
+    with np.errstate(over="ignore"):  # what overflows becomes infinite, and is refused as such
+        return np.require(array, dtype=dtype, requirements=["C", "A"])
 
 
 def _numbers_from_objects(array: NDArray[Any]) -> NDArray[np.float64]:
     try:
         return array.astype(np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         for (row, column), value in np.ndenumerate(array):
             try:
                 float(value)
-            except (TypeError, ValueError):
-                message = f"X holds {value!r} in row {row}, column {column}: not a number."
+            except (TypeError, ValueError, OverflowError):
+                shown = repr(value)[:40]
+                message = f"X holds {shown} in row {row}, column {column}: not a usable number."
                 raise InvalidDataError(message) from error
         raise InvalidDataError(str(error)) from error
 
@@ -119,16 +126,15 @@ def _canonical_csr(X: Any) -> Any:
     _check_shape(X.shape)
     dtype = target_dtype(X.dtype)
     if X.format != "csr":
-        X = X.tocsr()
+        X = _to_csr(X)
     values, indices, indptr = np.asarray(X.data), np.asarray(X.indices), np.asarray(X.indptr)
-    _check_structure(values, indices, indptr, X.shape)
+    _check_structure((values, indices, indptr), X.shape, ("row", "column"))
     stored = int(indptr[-1])
     values, indices = values[:stored], indices[:stored]
-    index_type = np.int64 if indices.dtype.itemsize > 4 else np.int32
     pieces = (
-        np.ascontiguousarray(values, dtype=dtype),
-        np.ascontiguousarray(indices, dtype=index_type),
-        np.ascontiguousarray(indptr, dtype=np.int64 if indptr.dtype.itemsize > 4 else np.int32),
+        _held(values, dtype),
+        _held(indices, _index_type(indices)),
+        _held(indptr, _index_type(indptr)),
     )
     is_canonical = _strictly_increasing(pieces[1], pieces[2])
     matrix = _assemble(pieces, X.shape)
@@ -139,6 +145,42 @@ def _canonical_csr(X: Any) -> Any:
     return matrix
 
 
+def _to_csr(X: Any) -> Any:
+    """Return another sparse format as CSR, after checks that its own conversion leaves out."""
+    try:
+        if X.format == "csc":
+            pieces = (np.asarray(X.data), np.asarray(X.indices), np.asarray(X.indptr))
+            _check_structure(pieces, X.shape[::-1], ("column", "row"))
+            return X.tocsr()
+        if X.format == "lil" and any(
+            len(columns) != len(values) for columns, values in zip(X.rows, X.data, strict=True)
+        ):
+            message = "The LIL matrix has rows with more values than columns, or fewer."
+            raise InvalidDataError(message)
+        triples = X.tocoo()
+        rows, columns, values = (np.asarray(a) for a in (triples.row, triples.col, triples.data))
+        if not len(rows) == len(columns) == len(values):
+            message = f"The {X.format} matrix has index and value arrays of different lengths."
+            raise InvalidDataError(message)
+        for name, places, extent in (("row", rows, X.shape[0]), ("column", columns, X.shape[1])):
+            if len(places) and not (places.min() >= 0 and places.max() < extent):
+                message = (
+                    f"The {X.format} matrix has {name} indices from {places.min()} to "
+                    f"{places.max()}; they must lie between 0 and {extent - 1}."
+                )
+                raise InvalidDataError(message)
+        return triples.tocsr()
+    except (ValueError, TypeError, IndexError) as error:
+        if isinstance(error, InvalidDataError):
+            raise
+        message = f"The {X.format} matrix cannot be converted to CSR: {error}"
+        raise InvalidDataError(message) from error
+
+
+def _index_type(indices: NDArray[Any]) -> Any:
+    return np.int64 if indices.dtype.itemsize > 4 else np.int32
+
+
 def _assemble(pieces: tuple[NDArray[Any], ...], shape: tuple[int, int]) -> Any:
     """Return a CSR array of exactly these arrays; the constructor might convert index types."""
     matrix = sp.csr_array(shape, dtype=pieces[0].dtype)
@@ -147,37 +189,45 @@ def _assemble(pieces: tuple[NDArray[Any], ...], shape: tuple[int, int]) -> Any:
 
 
 def _check_structure(
-    values: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], shape: tuple[int, int]
+    pieces: tuple[NDArray[Any], NDArray[Any], NDArray[Any]],
+    shape: tuple[int, int],
+    axes: tuple[str, str],
 ) -> None:
-    """Refuse CSR arrays that point outside themselves; scipy does not look."""
+    """Refuse compressed arrays that point outside themselves; scipy does not look.
+
+    ``shape`` and ``axes`` begin with the axis that is compressed: rows for CSR, columns for CSC.
+    """
+    values, indices, indptr = pieces
+    outer, inner = axes
     for name, array in (("indices", indices), ("indptr", indptr)):
         if array.ndim != 1 or array.dtype.kind not in "iu":
-            message = f"The CSR matrix has {name} of dtype {array.dtype}, shape {array.shape}."
+            message = f"The sparse matrix has {name} of dtype {array.dtype}, shape {array.shape}."
             raise InvalidDataError(message)
     if len(indptr) != shape[0] + 1 or int(indptr[0]) != 0:
         message = (
-            f"The CSR matrix of {shape[0]} rows has {len(indptr)} row pointers starting at "
+            f"The sparse matrix has {len(indptr)} {outer} pointers starting at "
             f"{indptr[:1].tolist()}; it must have {shape[0] + 1} starting at 0."
         )
         raise InvalidDataError(message)
     falling = np.flatnonzero(indptr[1:] < indptr[:-1])
     if len(falling):
-        message = f"The CSR row pointers decrease after row {falling[0]}."
+        message = f"The {outer} pointers of the sparse matrix decrease after {outer} {falling[0]}."
         raise InvalidDataError(message)
-    if values.ndim != 1 or int(indptr[-1]) > min(len(values), len(indices)):
+    stored = int(indptr[-1])
+    if values.ndim != 1 or stored > min(len(values), len(indices)):
         message = (
-            f"The CSR row pointers ask for {int(indptr[-1])} entries; there are "
-            f"{len(indices)} column indices and {len(values)} values."
+            f"The {outer} pointers of the sparse matrix ask for {stored} entries; there are "
+            f"{len(indices)} {inner} indices and {len(values)} values."
         )
         raise InvalidDataError(message)
-    for start in range(0, int(indptr[-1]), _CHECK_VALUES):
-        piece = indices[start : min(start + _CHECK_VALUES, int(indptr[-1]))]
+    for start in range(0, stored, _CHECK_VALUES):
+        piece = indices[start : min(start + _CHECK_VALUES, stored)]
         if piece.min() < 0 or piece.max() >= shape[1]:
             place = start + int(np.flatnonzero((piece < 0) | (piece >= shape[1]))[0])
-            row = int(np.searchsorted(indptr, place, side="right")) - 1
+            where = int(np.searchsorted(indptr, place, side="right")) - 1
             message = (
-                f"The CSR matrix has column index {int(indices[place])} in row {row}; with "
-                f"{shape[1]} features it must lie between 0 and {shape[1] - 1}."
+                f"The sparse matrix has {inner} index {int(indices[place])} in {outer} {where}; "
+                f"it must lie between 0 and {shape[1] - 1}."
             )
             raise InvalidDataError(message)
 

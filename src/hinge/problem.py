@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import enum
 import hashlib
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,19 +26,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hinge.errors import (
-    InvalidLabelsError,
-    InvalidParameterError,
     InvalidWeightsError,
     UnsupportedError,
     unknown_name,
 )
+from hinge.labels import row_weights, two_classes
 from hinge.losses import Loss, get_loss
+from hinge.parameters import positive
 from hinge.penalties import L2, get_penalty
 from hinge.rows import Rows
 
 Floats = NDArray[np.float64]
 
-_FINGERPRINT_ROWS = 64
+_FINGERPRINT_BLOCKS = 64
 
 
 class Intercept(enum.StrEnum):
@@ -134,13 +133,13 @@ class Problem:
             raise UnsupportedError(message)
         self.loss = get_loss(loss)
         self.penalty = get_penalty(penalty)
-        self.C = _positive("C", C)
+        self.C = positive(C, "C")
         self.intercept = _intercept(intercept)
-        self.intercept_scale = _positive("intercept_scale", intercept_scale)
+        self.intercept_scale = positive(intercept_scale, "intercept_scale")
         self.rows = X if isinstance(X, Rows) else Rows(X)
-        self.classes, self.signs = _two_classes(y, self.rows.n_rows)
-        self.sample_weight = _weights(sample_weight, self.rows.n_rows)
-        self._check_classes_have_weight()
+        self.classes, self.signs = two_classes(y, self.rows.n_rows)
+        self.sample_weight = row_weights(sample_weight, self.rows.n_rows)
+        self._check_costs()
 
     def __repr__(self) -> str:
         return (
@@ -193,11 +192,12 @@ class Problem:
         """Return the same problem with another C, sharing rows, labels and weights."""
         other = object.__new__(Problem)
         other.__dict__.update(self.__dict__)
-        other.C = _positive("C", C)
+        other.C = positive(C, "C")
+        other._check_costs()
         return other
 
     def fingerprint(self) -> str:
-        """Return a digest of shape, options, labels, weights and a sample of the rows.
+        """Return a digest of shape, options, labels, weights and a sample of the blocks.
 
         It tells whether a saved state or certificate belongs to this problem; it is no proof
         against somebody who sets out to forge one.
@@ -209,18 +209,33 @@ class Problem:
         if self.sample_weight is not None:
             digest.update(self.sample_weight.tobytes())
         digest.update(self.rows.squared_norms.tobytes())
-        picks = np.unique(np.linspace(0, self.rows.n_blocks - 1, _FINGERPRINT_ROWS).astype(int))
+        picks = np.unique(np.linspace(0, self.rows.n_blocks - 1, _FINGERPRINT_BLOCKS).astype(int))
         probe = np.cos(np.arange(self.n_features, dtype=np.float64))
         for number in picks:
-            block = self.rows.block(int(number))
-            digest.update(block.matrix[[0]] @ probe)
+            digest.update(self.rows.block(int(number)).dot(probe).tobytes())
         return digest.hexdigest()
 
-    def _check_classes_have_weight(self) -> None:
+    @property
+    def largest_norm(self) -> float:
+        """An upper bound on the norm of every row that has a cost."""
+        norms = self.rows.norm_bounds(slice(None))
+        return float(np.max(norms, where=self.costs > 0, initial=0.0))
+
+    def _check_costs(self) -> None:
+        """Refuse weights that leave a class empty, or products that leave floating point."""
         if self.sample_weight is None:
             return
-        for sign, label in zip((-1, 1), self.classes, strict=True):
-            if not np.any(self.sample_weight[self.signs == sign] > 0):
+        with np.errstate(over="ignore", under="ignore"):
+            costs = self.costs
+        lost = np.flatnonzero(~np.isfinite(costs) | ((costs == 0) & (self.sample_weight > 0)))
+        if len(lost):
+            message = (
+                f"C * sample_weight is {costs[lost[0]]!r} in row {lost[0]} (C={self.C!r}, weight "
+                f"{self.sample_weight[lost[0]]!r}): beyond floating point. Rescale the weights."
+            )
+            raise InvalidWeightsError(message)
+        for sign, label in zip((-1, 1), self.classes.tolist(), strict=True):
+            if not np.any(costs[self.signs == sign] > 0):
                 message = (
                     f"class {label!r} has no row of positive weight: only one class is left. "
                     "Give at least one of its rows a sample_weight above 0, or drop its rows."
@@ -248,7 +263,7 @@ def C_from_lambda(regularization: float, n_rows: int) -> float:
     >>> C_from_lambda(0.01, 1000)
     0.1
     """
-    return 1.0 / (_positive("regularization", regularization) * n_rows)
+    return 1.0 / (positive(regularization, "regularization") * n_rows)
 
 
 def C_from_mean(C: float, n_rows: int) -> float:
@@ -271,18 +286,7 @@ def C_from_mean(C: float, n_rows: int) -> float:
     >>> C_from_mean(100.0, 1000)
     0.1
     """
-    return _positive("C", C) / n_rows
-
-
-def _positive(name: str, value: float) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
-        message = f"{name} must be a number greater than 0; got {value!r}."
-        raise InvalidParameterError(message)
-    number = float(value)
-    if not (number > 0 and math.isfinite(number)):
-        message = f"{name} must be finite and greater than 0; got {value!r}."
-        raise InvalidParameterError(message)
-    return number
+    return positive(C, "C") / n_rows
 
 
 def _intercept(intercept: str | Intercept) -> Intercept:
@@ -290,48 +294,3 @@ def _intercept(intercept: str | Intercept) -> Intercept:
         return Intercept(intercept)
     except ValueError:
         raise unknown_name(intercept, "intercept", [kind.value for kind in Intercept]) from None
-
-
-def _two_classes(y: ArrayLike, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int8]]:
-    """Return the two labels, sorted, and -1 or +1 for every row."""
-    labels = np.asarray(y)
-    if labels.shape != (n_rows,):
-        message = f"y has shape {labels.shape}; X has {n_rows} rows, so it must be ({n_rows},)."
-        raise InvalidLabelsError(message)
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        row = int(np.flatnonzero(~np.isfinite(labels))[0])
-        message = f"y holds {labels[row]!r} in row {row}; labels must be finite (no NaN, inf)."
-        raise InvalidLabelsError(message)
-    try:
-        classes, codes = np.unique(labels, return_inverse=True)
-    except TypeError as error:
-        message = f"The labels in y cannot be put in order: {error}. Use labels of one type."
-        raise InvalidLabelsError(message) from error
-    if len(classes) != 2:
-        shown = ", ".join(repr(label) for label in classes[:5].tolist())
-        more = ", ..." if len(classes) > 5 else ""
-        message = f"A Problem has exactly two classes; y has {len(classes)}: {shown}{more}."
-        raise InvalidLabelsError(message)
-    signs = (2 * codes - 1).astype(np.int8)
-    signs.flags.writeable = False
-    return classes, signs
-
-
-def _weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats | None:
-    if sample_weight is None:
-        return None
-    weights = np.array(sample_weight, dtype=np.float64)
-    if weights.ndim == 0:
-        weights = np.full(n_rows, float(weights))
-    if weights.shape != (n_rows,):
-        message = f"sample_weight has shape {weights.shape}; it must be ({n_rows},)."
-        raise InvalidWeightsError(message)
-    bad = np.flatnonzero(~((weights >= 0) & np.isfinite(weights)))
-    if len(bad):
-        message = (
-            f"sample_weight holds {weights[bad[0]]!r} in row {bad[0]}; "
-            "weights must be finite and not negative."
-        )
-        raise InvalidWeightsError(message)
-    weights.flags.writeable = False
-    return weights

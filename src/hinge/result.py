@@ -7,14 +7,13 @@ the ``Trace`` of how it got there and a ``Status``.
 from __future__ import annotations
 
 import enum
-import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hinge.errors import InvalidParameterError
+from hinge.parameters import count, not_negative
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -62,11 +61,11 @@ class Stop:
     steps: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("gap", "kkt", "seconds", "steps"):
-            value = getattr(self, name)
-            if value is not None and not (value >= 0 and math.isfinite(value)):
-                message = f"Stop({name}=) must be None or a finite number >= 0; got {value!r}."
-                raise InvalidParameterError(message)
+        for name in ("gap", "kkt", "seconds"):
+            if getattr(self, name) is not None:
+                not_negative(getattr(self, name), f"Stop({name}=)")
+        if self.steps is not None:
+            count(self.steps, "Stop(steps=)")
 
     def satisfied_by(self, certificate: Certificate) -> bool:
         """Return whether the certificate meets every criterion given; never with NaN."""

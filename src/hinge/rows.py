@@ -25,6 +25,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hinge.errors import InvalidDataError
+from hinge.inequality import rounding_factor
 from hinge.ingest import canonical
 from hinge.threads import single_threaded_blas
 
@@ -32,6 +33,7 @@ Floats = NDArray[np.float64]
 Result = TypeVar("Result")
 
 BLOCK_VALUES = 1 << 17  # 1 MB as float64: a block and its products stay in the second-level cache
+_SMALLEST = 5e-324  # what a square that underflows may have lost
 DENSE_REDUCTION = 4  # a sparse block holds this many times n_features values at the least
 
 
@@ -107,6 +109,12 @@ class Rows:
         if not self.is_sparse:
             return self.n_features
         return int(np.max(np.diff(self.indptr), initial=0))
+
+    def norm_bounds(self, which: slice) -> Floats:
+        """Return upper bounds on the norms of those rows, rounding and underflow included."""
+        longest = self.longest_row
+        squares = self.squared_norms[which] * (1.0 + 2.0 * rounding_factor(longest))
+        return np.sqrt(squares + longest * _SMALLEST)
 
     @property
     def block_rows(self) -> int:

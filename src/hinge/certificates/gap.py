@@ -24,9 +24,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hinge.certificates.kkt import row_violations
+from hinge.certificates.kkt import DualSums, check_point, condition_violations, row_violations
 from hinge.certificates.settled import optimum_region
-from hinge.errors import InvalidParameterError
 from hinge.inequality import rounding_factor, score_rounding
 from hinge.problem import Intercept, Problem
 from hinge.result import Certificate, Point
@@ -95,7 +94,7 @@ def gap(
     Certificate
         What is proven of the point.
     """
-    _check_point(problem, point)
+    check_point(problem, point)
     with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
         sums = _pass(problem, point, threads, check)
         primal, primal_above = _primal(problem, point, sums)
@@ -123,7 +122,7 @@ def _pass(problem: Problem, point: Point, threads: int, check: Callable[[], None
     def kernel(block: Block) -> _Sums:
         y = problem.signs[block.rows].astype(np.float64)
         c = costs[block.rows]
-        row_norms = np.sqrt(rows.squared_norms[block.rows])
+        row_norms = rows.norm_bounds(block.rows)
         margins = y * (block.dot(point.coef) + point.intercept)
         error = score_rounding(norm, row_norms, terms) + 4e-16 * abs(point.intercept)
         a = np.zeros(len(y)) if alpha is None else alpha[block.rows]
@@ -135,7 +134,7 @@ def _pass(problem: Problem, point: Point, threads: int, check: Callable[[], None
             curvature=_sum(a * a / np.where(c > 0, c, np.inf)),
             balance=_sum(y * a),
             alpha_norms=_sum(a * row_norms),
-            violation=_largest(*row_violations(loss, margins, a, c)) if alpha is not None else 0.0,
+            violation=float(np.max(row_violations(loss, margins, a, c))),
             rows=block.transpose_dot(y * a) if alpha is not None else np.zeros(0),
         )
 
@@ -169,8 +168,7 @@ def _dual(
     notes: tuple[str, ...] = ()
     if problem.intercept is Intercept.FREE:
         # No equality holds to the last bit; what is missing costs |y'a| times a bound on b*.
-        largest_row = math.sqrt(float(np.max(problem.rows.squared_norms)))
-        bound = loss.zero_from + largest_row * math.sqrt(2.0 * max(primal_above, 0.0))
+        bound = loss.zero_from + problem.largest_norm * math.sqrt(2.0 * max(primal_above, 0.0))
         penalty = bound * (abs(sums.balance) + relative * sums.alpha)
         dual, below = dual - bound * abs(sums.balance), below - penalty
         if penalty > 1e-6 * max(abs(dual), abs(primal_above)):
@@ -190,35 +188,22 @@ def _certificate(
         difference = relative = math.inf
     else:
         relative = difference / scale
-    stationarity = _stationarity(problem, point, sums) if point.dual_coef is not None else math.inf
     return Certificate(
         primal=primal,
         dual=dual,
         gap=difference,
         relative_gap=relative,
         rounding=(primal_above - primal) + (dual - dual_below) if usable else math.inf,
-        kkt=_largest(sums.violation, stationarity),
+        kkt=_violation(problem, point, sums),
     )
 
 
-def _stationarity(problem: Problem, point: Point, sums: _Sums) -> float:
-    """Return by how much ``w != w(alpha)`` (and ``y'alpha != 0``) can move a margin."""
-    largest = float(np.max(problem.rows.squared_norms)) + problem.constant_feature**2
-    distance = float(np.linalg.norm(point.coef - sums.rows))
-    if problem.constant_feature:
-        weight = problem.intercept_weight(point.intercept)
-        distance = math.hypot(distance, weight - problem.constant_feature * sums.balance)
-    return distance * math.sqrt(largest)
-
-
-def _check_point(problem: Problem, point: Point) -> None:
-    """Refuse a point that cannot belong to the problem."""
-    if point.coef.shape != (problem.n_features,):
-        message = f"coef has shape {point.coef.shape}; the data have {problem.n_features} features."
-        raise InvalidParameterError(message)
-    if point.dual_coef is not None and point.dual_coef.shape != (problem.n_rows,):
-        message = f"dual_coef has shape {point.dual_coef.shape}; there are {problem.n_rows} rows."
-        raise InvalidParameterError(message)
+def _violation(problem: Problem, point: Point, sums: _Sums) -> float:
+    """Return the worst violation of any optimality condition; infinite without a dual point."""
+    if point.dual_coef is None:
+        return math.inf
+    dual_sums = DualSums(sums.rows, sums.balance, sums.alpha)
+    return _largest(sums.violation, *condition_violations(problem, point, dual_sums))
 
 
 def _spread(problem: Problem, sums: _Sums) -> float:

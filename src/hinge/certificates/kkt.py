@@ -16,8 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hinge.errors import InvalidParameterError
 from hinge.losses import Loss
-from hinge.problem import Problem
+from hinge.problem import Intercept, Problem
 from hinge.result import Point
 from hinge.rows import Block, map_blocks
 
@@ -26,24 +27,38 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Violation:
-    """The worst violations of the optimality conditions.
+    """The worst violations of the optimality conditions, each in units of the margin.
 
     Parameters
     ----------
     complementarity : float
-        Largest violation of a row, in units of the margin.
+        Largest violation of a row.
     worst_row : int
         The row where it occurs.
     stationarity : float
-        ``||w - w(alpha)||``, zero where the weights are exactly those of the dual point.
+        How far ``w != w(alpha)`` can move a margin; zero if the weights are the dual point's.
     balance : float
-        ``|y'alpha|``, which a free intercept needs to be zero.
+        ``|y'alpha|`` as a share of the sum of alpha, where a free intercept needs it to be zero.
     """
 
     complementarity: float
     worst_row: int
     stationarity: float
     balance: float
+
+    @property
+    def worst(self) -> float:
+        """The largest of the three; NaN if one of them is."""
+        return float(np.max((self.complementarity, self.stationarity, self.balance)))
+
+
+@dataclass(frozen=True)
+class DualSums:
+    """Sums over the rows of a dual point: of ``y alpha x``, of ``y alpha`` and of ``alpha``."""
+
+    weights: Floats
+    balance: float
+    total: float
 
 
 def row_violations(loss: Loss, margins: Floats, alpha: Floats, costs: Floats) -> Floats:
@@ -54,13 +69,39 @@ def row_violations(loss: Loss, margins: Floats, alpha: Floats, costs: Floats) ->
     loss : Loss
         The loss of a margin.
     margins, alpha, costs : ndarray of shape (n,)
-        Margins, dual coefficients and costs of the rows; rows without cost violate nothing.
+        Margins, dual coefficients and costs; a row without cost must have coefficient 0.
     """
     safe = np.where(costs > 0, costs, np.inf)
     slopes = alpha / safe
     gradient = margins + loss.dual_curvature * slopes - loss.dual_linear
     moved = np.clip(slopes - gradient, 0.0, loss.dual_upper)
-    return np.where(costs > 0, np.abs(moved - slopes), 0.0)
+    return np.where(costs > 0, np.abs(moved - slopes), np.abs(alpha))
+
+
+def condition_violations(problem: Problem, point: Point, sums: DualSums) -> tuple[float, float]:
+    """Return the violations of stationarity and of the balance of a free intercept."""
+    distance = float(np.linalg.norm(point.coef - sums.weights))
+    constant = problem.constant_feature
+    if constant:
+        weight = problem.intercept_weight(point.intercept)
+        distance = math.hypot(distance, weight - constant * sums.balance)
+    stationarity = distance * math.hypot(problem.largest_norm, constant)
+    if problem.intercept is not Intercept.FREE or sums.balance == 0.0:
+        return stationarity, 0.0
+    return stationarity, abs(sums.balance) / sums.total
+
+
+def check_point(problem: Problem, point: Point) -> None:
+    """Refuse a point that cannot belong to the problem."""
+    if point.coef.shape != (problem.n_features,):
+        message = f"coef has shape {point.coef.shape}; the data have {problem.n_features} features."
+        raise InvalidParameterError(message)
+    if point.dual_coef is not None and point.dual_coef.shape != (problem.n_rows,):
+        message = f"dual_coef has shape {point.dual_coef.shape}; there are {problem.n_rows} rows."
+        raise InvalidParameterError(message)
+    if problem.intercept is Intercept.NONE and point.intercept != 0.0:
+        message = f"the problem has no intercept; the point has intercept {point.intercept!r}."
+        raise InvalidParameterError(message)
 
 
 def kkt(problem: Problem, point: Point) -> Violation:
@@ -78,27 +119,30 @@ def kkt(problem: Problem, point: Point) -> Violation:
     Violation
         The worst violations; infinite without a dual point, NaN if a number is not one.
     """
+    check_point(problem, point)
     if point.dual_coef is None:
         return Violation(math.inf, -1, math.inf, math.inf)
     alpha, costs = point.dual_coef, problem.costs
 
-    def kernel(block: Block) -> tuple[float, int, Floats, float]:
+    def kernel(block: Block) -> tuple[float, int, DualSums]:
         y = problem.signs[block.rows].astype(np.float64)
         a = alpha[block.rows]
         margins = y * (block.dot(point.coef) + point.intercept)
         violations = row_violations(problem.loss, margins, a, costs[block.rows])
         worst = int(np.argmax(violations))  # argmax of an array with NaN is the NaN
-        moved = block.transpose_dot(y * a)
-        return float(violations[worst]), block.start + worst, moved, float(y @ a)
+        sums = DualSums(block.transpose_dot(y * a), float(y @ a), float(np.sum(a)))
+        return float(violations[worst]), block.start + worst, sums
 
-    worst, row, weights, balance = map_blocks(kernel, problem.rows, _worse)
-    distance = float(np.linalg.norm(point.coef - weights))
-    return Violation(worst, row, distance, abs(balance))
+    worst, row, sums = map_blocks(kernel, problem.rows, _worse)
+    return Violation(worst, row, *condition_violations(problem, point, sums))
 
 
 def _worse(
-    a: tuple[float, int, Floats, float], b: tuple[float, int, Floats, float]
-) -> tuple[float, int, Floats, float]:
+    a: tuple[float, int, DualSums], b: tuple[float, int, DualSums]
+) -> tuple[float, int, DualSums]:
     """Merge two partial results, keeping the first of the largest violations and any NaN."""
     first = a[0] >= b[0] or math.isnan(a[0])
-    return (*(a[:2] if first else b[:2]), a[2] + b[2], a[3] + b[3])
+    sums = DualSums(
+        a[2].weights + b[2].weights, a[2].balance + b[2].balance, a[2].total + b[2].total
+    )
+    return (*(a[:2] if first else b[:2]), sums)

@@ -72,15 +72,16 @@ class OptimumRegion:
 
     def centred(self, rows: Rows, block: Block) -> tuple[Floats, Floats, Floats]:
         """Return centre scores, distances from the origin and score error bounds of a block."""
-        squares = rows.squared_norms[block.rows]
+        norms = rows.norm_bounds(block.rows)
         scores = block.dot(self.coef)
         norm = float(np.linalg.norm(self.coef))
-        error = score_rounding(norm, np.sqrt(squares), rows.longest_row)
+        error = score_rounding(norm, norms, rows.longest_row)
         if self.origin is None:
-            return scores, np.sqrt(squares + self.constant_feature**2), error
+            return scores, np.hypot(norms, self.constant_feature), error
         shift = float(self.coef @ self.origin)
-        reach = np.sqrt(squares) + float(np.linalg.norm(self.origin))
+        reach = norms + float(np.linalg.norm(self.origin))
         # ||x - m||^2 by expansion: its rounding error is bounded and added, never subtracted.
+        squares = rows.squared_norms[block.rows]
         expanded = squares - 2.0 * block.dot(self.origin) + float(self.origin @ self.origin)
         slack = 4.0 * rounding_factor(len(self.coef) + 4)
         distances = np.sqrt(np.maximum(expanded, 0.0) + slack * reach * reach)

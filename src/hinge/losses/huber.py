@@ -8,6 +8,7 @@ import numpy as np
 
 from hinge.errors import InvalidParameterError
 from hinge.losses.base import Floats, Kink, Loss
+from hinge.parameters import real_number
 
 
 class Huber(Loss):
@@ -26,10 +27,10 @@ class Huber(Loss):
     left_derivative = (-1.0, 0.0)
 
     def __init__(self, h: float = 0.5) -> None:
-        if not 0.0 < h < 1.0:
+        self.h = real_number(h, "h")
+        if not 0.0 < self.h < 1.0:
             message = f"h must lie strictly between 0 and 1; got {h!r}."
             raise InvalidParameterError(message)
-        self.h = float(h)
 
     @property
     def dual_linear(self) -> float:

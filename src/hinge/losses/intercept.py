@@ -12,8 +12,6 @@ hinge this is the weighted order statistic of ``y_i - f_i`` (methods: a quantile
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from hinge.losses.base import Floats, Loss
@@ -52,8 +50,10 @@ def optimal_intercepts(
     before += constant + slope * total * places[0]
     after = before + np.cumsum(jumps)
     before = after - jumps
-    # Sums of thousands of terms: what is below their rounding error counts as zero.
-    noise = 8.0 * np.finfo(np.float64).eps * float(np.sum(costs)) * math.log2(2 + len(places))
+    # Running sums of many terms: what is below their rounding error counts as zero.
+    variation = abs(float(before[0])) + float(after[-1] - before[0])
+    bending = float(np.sum(np.abs(bends))) * float(places[-1] - places[0])
+    noise = len(places) * float(np.finfo(np.float64).eps) * (variation + bending)
     return (
         _first_crossing(places, before, after, slopes_after, -noise),
         _last_crossing(places, before, after, slopes_before, noise),

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -219,8 +219,11 @@ class _Run:
 
     def _advance(self, state: Any) -> Status | None:
         """Do one step and what follows from it; return the status if the run is over."""
-        self.solver.step(state, WORK_PER_STEP)
+        done = self.solver.step(state, WORK_PER_STEP)
         self.progress = self.solver.progress(state)
+        if done <= 0:
+            # Whatever it says of itself: a solver that does nothing is at rest.
+            self.progress = replace(self.progress, at_rest=True)
         status = None
         if self.judge.is_due(self.progress):
             status = self._certify(state)
@@ -241,7 +244,7 @@ class _Run:
         self._record(certificate.primal, certificate.dual, certified=True)
         if self.settings.stop.satisfied_by(certificate):
             return Status.SOLVED
-        if not (np.isfinite(point.coef).all() and math.isfinite(point.intercept)):
+        if not _is_finite(point):
             return Status.NUMERICAL_ERROR
         only_rounding = certificate.gap <= 2.0 * certificate.rounding
         if self.progress.at_rest or (only_rounding and self.settings.stop.gap):
@@ -330,3 +333,11 @@ class _Run:
 
     def _seconds(self) -> float:
         return time.perf_counter() - self.began
+
+
+def _is_finite(point: Point) -> bool:
+    """Return whether every number of the point is one."""
+    numbers = [point.coef, np.asarray(point.intercept)]
+    if point.dual_coef is not None:
+        numbers.append(point.dual_coef)
+    return all(bool(np.isfinite(array).all()) for array in numbers)

@@ -9,6 +9,7 @@ from the last one, which every run owes.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -104,9 +105,18 @@ class Judge:
 
     def _remember(self, point: Point, certificate: Certificate) -> None:
         entry = (point, certificate)
-        if self._primal is None or certificate.primal < self._primal[1].primal:
+        if self._primal is None or _is_less(certificate.primal, self._primal[1].primal):
             self._primal = entry
-        if self._dual is None or certificate.dual > self._dual[1].dual:
+        if self._dual is None or _is_less(-certificate.dual, -self._dual[1].dual):
             self._dual = entry
-        if self.best is None or certificate.gap <= self.best[1].gap:
+        if self.best is None or self._rank(certificate) <= self._rank(self.best[1]):
             self.best = entry
+
+    def _rank(self, certificate: Certificate) -> tuple[bool, float]:
+        """Order certificates: those that meet the criteria first, then by gap."""
+        return not self.stop.satisfied_by(certificate), certificate.gap
+
+
+def _is_less(new: float, old: float) -> bool:
+    """Return whether the new value is smaller; any number is smaller than NaN."""
+    return new < old or math.isnan(old)

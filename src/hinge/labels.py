@@ -1,0 +1,139 @@
+"""Labels and sample weights of a problem: read from whatever the caller has, or refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hinge.errors import InvalidLabelsError, InvalidWeightsError
+
+Floats = NDArray[np.float64]
+
+_SHOWN = 5
+
+
+def two_classes(y: ArrayLike, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int8]]:
+    """Return the two labels, sorted, and -1 or +1 for every row.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,)
+        Labels of one kind: numbers, strings, booleans or anything that sorts.
+    n_rows : int
+        How many there must be.
+
+    Returns
+    -------
+    classes : ndarray of shape (2,)
+        The labels, sorted.
+    signs : ndarray of int8 of shape (n_rows,)
+        -1 where the first occurs, +1 where the second does.
+    """
+    labels = _as_labels(y)
+    if labels.shape != (n_rows,):
+        message = f"y has shape {labels.shape}; X has {n_rows} rows, so it must be ({n_rows},)."
+        raise InvalidLabelsError(message)
+    _refuse_missing(labels)
+    try:
+        classes, codes = np.unique(labels, return_inverse=True)
+    except TypeError as error:
+        message = f"The labels in y cannot be put in order: {error}. Use labels of one type."
+        raise InvalidLabelsError(message) from error
+    if len(classes) != 2:
+        shown = ", ".join(repr(label) for label in classes[:_SHOWN].tolist())
+        more = ", ..." if len(classes) > _SHOWN else ""
+        message = f"A Problem has exactly two classes; y has {len(classes)}: {shown}{more}."
+        raise InvalidLabelsError(message)
+    signs = (2 * codes - 1).astype(np.int8)
+    signs.flags.writeable = False
+    return classes, signs
+
+
+def row_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats | None:
+    """Return the weights as an own, read-only array; None where there are none.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n_rows,), float or None
+        Finite and not negative.
+    n_rows : int
+        How many there must be.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,) or None
+        The weights.
+    """
+    if sample_weight is None:
+        return None
+    if isinstance(sample_weight, np.ma.MaskedArray):
+        message = "sample_weight is a masked array; fill the masked values first."
+        raise InvalidWeightsError(message)
+    try:
+        given = np.asarray(sample_weight)
+        if given.dtype.kind not in "biufO":
+            message = f"sample_weight has dtype {given.dtype}; weights are real numbers."
+            raise InvalidWeightsError(message)
+        weights = given.astype(np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        if isinstance(error, InvalidWeightsError):
+            raise
+        message = f"sample_weight cannot be read as numbers: {error}"
+        raise InvalidWeightsError(message) from error
+    if weights.ndim == 0:
+        weights = np.full(n_rows, float(weights))
+    if weights.shape != (n_rows,):
+        message = f"sample_weight has shape {weights.shape}; it must be ({n_rows},)."
+        raise InvalidWeightsError(message)
+    bad = np.flatnonzero(~((weights >= 0) & np.isfinite(weights)))
+    if len(bad):
+        message = (
+            f"sample_weight holds {float(weights[bad[0]])!r} in row {bad[0]}; "
+            "weights must be finite and not negative."
+        )
+        raise InvalidWeightsError(message)
+    weights.flags.writeable = False
+    return weights
+
+
+def _as_labels(y: ArrayLike) -> NDArray[Any]:
+    """Return the labels as an array that NumPy has not coerced into one type behind our back."""
+    if isinstance(y, np.ma.MaskedArray):
+        message = "y is a masked array; drop the rows whose label is masked first."
+        raise InvalidLabelsError(message)
+    if isinstance(y, list | tuple) and len({isinstance(label, str) for label in y}) > 1:
+        message = "y mixes strings and other labels; use labels of one type."
+        raise InvalidLabelsError(message)
+    try:
+        labels = np.asarray(y)
+    except ValueError as error:
+        message = f"y cannot be read as one label per row: {error}"
+        raise InvalidLabelsError(message) from error
+    if labels.dtype.kind == "c":
+        message = f"y has dtype {labels.dtype}; complex labels have no order."
+        raise InvalidLabelsError(message)
+    return labels
+
+
+def _refuse_missing(labels: NDArray[Any]) -> None:
+    """Refuse labels that are missing: NaN, infinity, not-a-time, None."""
+    if labels.dtype.kind == "f":
+        missing = ~np.isfinite(labels)
+    elif labels.dtype.kind in "mM":
+        missing = np.isnat(labels)
+    elif labels.dtype == object:
+        # Only NaN and its kin differ from themselves.
+        missing = np.fromiter(
+            (label is None or bool(label != label) for label in labels),
+            dtype=bool,
+            count=len(labels),
+        )
+    else:
+        return
+    if missing.any():
+        row = int(np.flatnonzero(missing)[0])
+        label = labels[row].item() if isinstance(labels[row], np.generic) else labels[row]
+        message = f"y holds {label!r} in row {row}; labels must not be missing (NaN, inf, None)."
+        raise InvalidLabelsError(message)
