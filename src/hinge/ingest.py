@@ -43,7 +43,7 @@ def _as_array(X: Any) -> NDArray[Any]:
         raise InvalidDataError(message)
     if isinstance(X, np.ndarray):
         return np.asarray(X)
-    if hasattr(X, "columns") or hasattr(X, "column_names"):
+    if hasattr(type(X), "columns") or hasattr(type(X), "column_names"):
         import narwhals as nw  # noqa: PLC0415 - only data frames need it
 
         frame = nw.from_native(X, eager_only=True, pass_through=True)

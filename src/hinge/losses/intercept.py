@@ -80,7 +80,7 @@ def _first_crossing(
     k = int(np.argmax(after >= level)) if np.any(after >= level) else len(places) - 1
     if before[k] >= level and k > 0 and slopes_after[k - 1] > 0:
         # Crossed on the sloped piece that ends here.
-        root = places[k - 1] - after[k - 1] / slopes_after[k - 1]
+        root = places[k - 1] + (level - after[k - 1]) / slopes_after[k - 1]
         return float(min(max(root, places[k - 1]), places[k]))
     return float(places[k])
 
@@ -92,6 +92,6 @@ def _last_crossing(
     reached = np.flatnonzero(before <= level)
     k = int(reached[-1]) if len(reached) else 0
     if after[k] <= level and k + 1 < len(places) and slopes_before[k + 1] > 0:
-        root = places[k] - after[k] / slopes_before[k + 1]
+        root = places[k] + (level - after[k]) / slopes_before[k + 1]
         return float(min(max(root, places[k]), places[k + 1]))
     return float(places[k])

@@ -246,7 +246,7 @@ class _Run:
             return Status.SOLVED
         if not _is_finite(point):
             return Status.NUMERICAL_ERROR
-        only_rounding = certificate.gap <= 2.0 * certificate.rounding
+        only_rounding = certificate.gap <= 2.0 * certificate.rounding < math.inf
         if self.progress.at_rest or (only_rounding and self.settings.stop.gap):
             return Status.STALLED
         return None
@@ -281,6 +281,8 @@ class _Run:
                 Certificate(nan, -inf, inf, inf, inf, inf, (note,)),
             )
         point, certificate = best
+        if self.settings.stop.satisfied_by(certificate):
+            status = Status.SOLVED  # the best primal and the best dual point together may do it
         return Solution(
             point=point,
             certificate=certificate,
