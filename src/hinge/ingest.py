@@ -137,7 +137,7 @@ def _canonical_csr(X: Any) -> Any:
         _held(indptr, _index_type(indptr)),
     )
     is_canonical = _strictly_increasing(pieces[1], pieces[2])
-    matrix = _assemble(pieces, X.shape)
+    matrix = assemble(pieces, X.shape)
     if not is_canonical:
         matrix = matrix.copy()
         matrix.has_sorted_indices = matrix.has_canonical_format = False
@@ -181,9 +181,15 @@ def _index_type(indices: NDArray[Any]) -> Any:
     return np.int64 if indices.dtype.itemsize > 4 else np.int32
 
 
-def _assemble(pieces: tuple[NDArray[Any], ...], shape: tuple[int, int]) -> Any:
-    """Return a CSR array of exactly these arrays; the constructor might convert index types."""
-    matrix = sp.csr_array(shape, dtype=pieces[0].dtype)
+def assemble(
+    pieces: tuple[NDArray[Any], ...], shape: tuple[int, int], kind: Any = sp.csr_array
+) -> Any:
+    """Return a compressed sparse array of exactly these arrays.
+
+    The constructor of scipy would convert index types, and copies arrays that are a small part
+    of their base.
+    """
+    matrix = kind(shape, dtype=pieces[0].dtype)
     matrix.data, matrix.indices, matrix.indptr = pieces
     return matrix
 

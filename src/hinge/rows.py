@@ -18,6 +18,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -26,7 +27,7 @@ from numpy.typing import NDArray
 
 from hinge.errors import InvalidDataError
 from hinge.inequality import rounding_factor
-from hinge.ingest import canonical
+from hinge.ingest import assemble, canonical
 from hinge.threads import single_threaded_blas
 
 Floats = NDArray[np.float64]
@@ -37,38 +38,73 @@ _SMALLEST = 5e-324  # what a square that underflows may have lost
 DENSE_REDUCTION = 4  # a sparse block holds this many times n_features values at the least
 
 
+@dataclass(frozen=True)
 class Block:
-    """Consecutive rows as float64, for NumPy code; valid until the next block is made."""
+    """Consecutive rows as float64, for NumPy code; valid until the next block is made.
 
-    def __init__(self, start: int, stop: int, matrix: Any) -> None:
-        self.start = start
-        self.stop = stop
-        self.matrix = matrix
+    Parameters
+    ----------
+    start, stop : int
+        Which rows of the whole these are.
+    values : ndarray
+        Dense rows of shape (stop - start, n_features), or the stored values of sparse ones.
+    n_features : int
+        Number of features.
+    structure : tuple of two ndarray, or None
+        Column indices and row pointers of sparse rows.
+    """
+
+    start: int
+    stop: int
+    values: Floats
+    n_features: int
+    structure: tuple[NDArray[Any], NDArray[Any]] | None = None
 
     @property
     def rows(self) -> slice:
-        """Which rows of the whole these are."""
+        """The rows as a slice of the whole."""
         return slice(self.start, self.stop)
 
+    @property
+    def matrix(self) -> Any:
+        """The rows as a dense array or a CSR array, without a copy."""
+        if self.structure is None:
+            return self.values
+        shape = (self.stop - self.start, self.n_features)
+        return assemble((self.values, *self.structure), shape)
+
     def dot(self, coef: Floats) -> Floats:
-        """Return the scores of the rows, ``matrix @ coef``."""
+        """Return the scores of the rows, ``X @ coef``."""
         return np.asarray(self.matrix @ coef)
 
     def transpose_dot(self, weights: Floats) -> Floats:
-        """Return the weighted sum of the rows, ``matrix.T @ weights``."""
-        return np.asarray(self.matrix.T @ weights)
+        """Return the weighted sum of the rows, ``X.T @ weights``."""
+        if self.structure is None:
+            return np.asarray(self.values.T @ weights)
+        shape = (self.n_features, self.stop - self.start)
+        columns = assemble((self.values, *self.structure), shape, sp.csc_array)
+        return np.asarray(columns @ weights)
 
     def squared_norms(self) -> Floats:
         """Return the squared Euclidean norm of each row."""
-        if sp.issparse(self.matrix):
-            starts = self.matrix.indptr
-            norms = np.zeros(self.stop - self.start)
-            filled = starts[1:] > starts[:-1]  # reduceat gives an empty row its neighbour's value
-            if filled.any():
-                squares = np.square(self.matrix.data)
-                norms[filled] = np.add.reduceat(squares, starts[:-1][filled])
-            return norms
-        return np.asarray(np.einsum("ij,ij->i", self.matrix, self.matrix))
+        if self.structure is None:
+            return np.asarray(np.einsum("ij,ij->i", self.values, self.values))
+        starts = self.structure[1]
+        norms = np.zeros(self.stop - self.start)
+        filled = starts[1:] > starts[:-1]  # reduceat gives an empty row its neighbour's value
+        if filled.any():
+            norms[filled] = np.add.reduceat(np.square(self.values), starts[:-1][filled])
+        return norms
+
+    def row(self, number: int) -> Floats:
+        """Return one row of the block as a dense vector."""
+        if self.structure is None:
+            return self.values[number]
+        indices, starts = self.structure
+        stored = slice(int(starts[number]), int(starts[number + 1]))
+        row = np.zeros(self.n_features)
+        row[indices[stored]] = self.values[stored]
+        return row
 
 
 class Rows:
@@ -130,20 +166,17 @@ class Rows:
         return -(-self.n_rows // self.block_rows)
 
     def block(self, number: int) -> Block:
-        """Return block ``number``; its matrix may live in a buffer that this thread reuses."""
+        """Return block ``number``; its values may live in a buffer that this thread reuses."""
         start = number * self.block_rows
         stop = min(start + self.block_rows, self.n_rows)
         if not self.is_sparse:
-            return Block(start, stop, self._as_float64(self.values[start:stop]))
+            values = self._as_float64(self.values[start:stop])
+            return Block(start, stop, values, self.n_features)
         first, last = int(self.indptr[start]), int(self.indptr[stop])
-        pieces = (
-            self.values[first:last].astype(np.float64, copy=False),
-            self.indices[first:last],
-            (self.indptr[start : stop + 1] - first).astype(self.indices.dtype, copy=False),
-        )
-        matrix = sp.csr_array(pieces, shape=(stop - start, self.n_features), copy=False)
-        matrix.has_canonical_format = True
-        return Block(start, stop, matrix)
+        values = self.values[first:last].astype(np.float64, copy=False)
+        indices = self.indices[first:last]
+        starts = (self.indptr[start : stop + 1] - first).astype(indices.dtype, copy=False)
+        return Block(start, stop, values, self.n_features, (indices, starts))
 
     def blocks(self) -> Iterator[Block]:
         """Yield every block in order."""
@@ -164,7 +197,7 @@ class Rows:
     def _checked_squared_norms(self) -> Floats:
         """Return the squared norms, which are finite only if every value is usable."""
         norms = np.empty(self.n_rows)
-        with np.errstate(over="ignore", invalid="ignore"), single_threaded_blas():
+        with np.errstate(over="ignore", invalid="ignore"):
             for block in self.blocks():
                 norms[block.rows] = block.squared_norms()
                 if not np.isfinite(norms[block.rows]).all():
@@ -255,7 +288,7 @@ def _read_only(array: NDArray[Any]) -> NDArray[Any]:
 def _not_finite(block: Block, norms: Floats) -> InvalidDataError:
     """Return the error for the first row of the block whose squared norm is not finite."""
     row = int(np.flatnonzero(~np.isfinite(norms))[0])
-    values = block.matrix[[row]].toarray()[0] if sp.issparse(block.matrix) else block.matrix[row]
+    values = block.row(row)
     bad = np.flatnonzero(~np.isfinite(values))
     where = f"row {block.start + row}"
     if len(bad):

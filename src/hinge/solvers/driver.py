@@ -32,6 +32,7 @@ from hinge.solvers.interrupt import StopFlag, listening
 from hinge.solvers.judge import Judge
 from hinge.solvers.protocol import Solver
 from hinge.solvers.registry import get_solver
+from hinge.threads import single_threaded_blas
 
 WORK_PER_STEP = 4_000_000  # stored values: some 10 ms, so that Ctrl-C is answered at once
 _TRACE_LIMIT = 4096  # records kept; every other claim is dropped when there are more
@@ -181,7 +182,8 @@ def run(
     if not support:
         message = f"solver {solver.name!r} does not take this problem: {support.reason}"
         raise UnsupportedError(message)
-    return _Run(problem, solver, settings, flag).go(warm, resume)
+    with single_threaded_blas():
+        return _Run(problem, solver, settings, flag).go(warm, resume)
 
 
 class _Abandoned(Exception):  # noqa: N818 - an event, not an error
