@@ -126,7 +126,7 @@ def _pass(problem: Problem, point: Point, threads: int, check: Callable[[], None
         margins = y * (block.dot(point.coef) + point.intercept)
         error = score_rounding(norm, row_norms, terms) + 4e-16 * abs(point.intercept)
         a = np.zeros(len(y)) if alpha is None else alpha[block.rows]
-        inside = (a >= 0.0) & (a <= loss.upper_bound(c))
+        inside = (a >= 0.0) & (a <= loss.upper_bound(c)) & (a < math.inf)
         return _Sums(
             loss=_sum(c * loss.value(margins)),
             loss_widened=_sum(c * loss.value(margins - error)),
@@ -194,7 +194,7 @@ def _certificate(
         gap=difference,
         relative_gap=relative,
         rounding=(primal_above - primal) + (dual - dual_below) if usable else math.inf,
-        kkt=_violation(problem, point, sums),
+        kkt=_violation(problem, point, sums) if math.isfinite(primal) else math.inf,
     )
 
 
