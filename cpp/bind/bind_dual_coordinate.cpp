@@ -1,0 +1,275 @@
+// Python's view of dual coordinate descent: a run over arrays that Python owns.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "hinge/dual_schedule.hpp"
+#include "hinge/random.hpp"
+#include "hinge/rows.hpp"
+
+namespace nb = nanobind;
+
+namespace {
+
+template <class Value, int kDimensions>
+using Array = nb::ndarray<Value, nb::ndim<kDimensions>, nb::c_contig, nb::device::cpu>;
+using AnyArray = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
+
+static_assert(sizeof(hinge::RowState) == 4 * sizeof(double));
+static_assert(sizeof(hinge::Counters) % sizeof(std::int64_t) == 0);
+static_assert(sizeof(hinge::Numbers) % sizeof(double) == 0);
+
+constexpr std::size_t kCounters = sizeof(hinge::Counters) / sizeof(std::int64_t);
+constexpr std::size_t kNumbers = sizeof(hinge::Numbers) / sizeof(double);
+constexpr std::size_t kVectors = 5;
+constexpr std::size_t kMostRows = std::size_t{1} << 32;
+
+void require(bool holds, const std::string& message) {
+    if (!holds) {
+        throw std::invalid_argument(message);
+    }
+}
+
+void require_length(std::size_t got, std::size_t want, const char* name) {
+    require(got == want, std::string(name) + " has " + std::to_string(got) + " entries, not " +
+                             std::to_string(want));
+}
+
+// The rows as Python has them: dense values, or the three arrays of a CSR matrix.
+struct Matrix {
+    AnyArray values;
+    std::optional<AnyArray> columns;
+    std::optional<AnyArray> offsets;
+    std::int64_t count;
+    std::int64_t width;
+};
+
+struct Arrays {
+    Array<double, 2> rows;
+    Array<double, 1> best_margins;
+    Array<std::uint32_t, 1> order;
+    Array<double, 2> vectors;
+    Array<std::uint64_t, 1> random;
+    Array<std::int64_t, 1> counters;
+    Array<double, 1> numbers;
+};
+
+class AnyRun {
+  public:
+    virtual ~AnyRun() = default;
+    virtual void start(bool warm) = 0;
+    virtual std::int64_t advance(std::int64_t work) = 0;
+};
+
+template <class Run>
+class TypedRun final : public AnyRun {
+  public:
+    explicit TypedRun(const Run& run) : run_(run) {}
+    void start(bool warm) override { hinge::start(run_, warm); }
+    std::int64_t advance(std::int64_t work) override { return hinge::advance(run_, work); }
+
+  private:
+    Run run_;
+};
+
+struct Parts {
+    hinge::DualProgram program;
+    hinge::Schedule schedule;
+    hinge::DualArrays at;
+    hinge::Counters* counters;
+    hinge::Numbers* numbers;
+};
+
+template <class Rows>
+std::unique_ptr<AnyRun> make_run(const Rows& rows, const Parts& p) {
+    if (p.program.curvature != 0.0) {
+        using Run = hinge::DualRun<Rows, true>;
+        return std::make_unique<TypedRun<Run>>(
+            Run{rows, p.program, p.schedule, p.at, *p.counters, *p.numbers});
+    }
+    using Run = hinge::DualRun<Rows, false>;
+    return std::make_unique<TypedRun<Run>>(
+        Run{rows, p.program, p.schedule, p.at, *p.counters, *p.numbers});
+}
+
+template <class Value, class Index>
+std::unique_ptr<AnyRun> make_sparse(const Matrix& m, const Parts& parts) {
+    const bool wide = m.offsets->dtype() == nb::dtype<std::int64_t>();
+    require(wide || m.offsets->dtype() == nb::dtype<std::int32_t>(),
+            "the row offsets must be int32 or int64");
+    require_length(m.offsets->size(), static_cast<std::size_t>(m.count) + 1, "the row offsets");
+    require_length(m.columns->size(), m.values.size(), "the column indices");
+    const hinge::CsrRows<Value, Index> rows{static_cast<const Value*>(m.values.data()),
+                                            static_cast<const Index*>(m.columns->data()),
+                                            m.offsets->data(),
+                                            wide,
+                                            m.count,
+                                            m.width};
+    return make_run(rows, parts);
+}
+
+template <class Value>
+std::unique_ptr<AnyRun> make_typed(const Matrix& m, const Parts& parts) {
+    if (!m.columns) {
+        require_length(m.values.size(), static_cast<std::size_t>(m.count * m.width), "values");
+        const hinge::DenseRows<Value> rows{static_cast<const Value*>(m.values.data()), m.count,
+                                           m.width};
+        return make_run(rows, parts);
+    }
+    require(m.offsets.has_value(), "sparse rows need their offsets");
+    if (m.columns->dtype() == nb::dtype<std::int32_t>()) {
+        return make_sparse<Value, std::int32_t>(m, parts);
+    }
+    require(m.columns->dtype() == nb::dtype<std::int64_t>(),
+            "the column indices must be int32 or int64");
+    return make_sparse<Value, std::int64_t>(m, parts);
+}
+
+// A run and the Python objects whose memory it works on.
+class DualCoordinateRun {
+  public:
+    DualCoordinateRun(Matrix matrix, Array<const double, 1> costs, hinge::DualProgram program,
+                      const hinge::Schedule& schedule, Arrays arrays)
+        : matrix_(std::move(matrix)), costs_(std::move(costs)), arrays_(std::move(arrays)) {
+        check_lengths();
+        program.costs = costs_.data();
+        program.cost_stride = costs_.size() == 1 ? 0 : 1;
+        const Parts parts{program, schedule, views(), counters(), numbers()};
+        if (matrix_.values.dtype() == nb::dtype<double>()) {
+            run_ = make_typed<double>(matrix_, parts);
+        } else {
+            require(matrix_.values.dtype() == nb::dtype<float>(),
+                    "the values of the rows must be float32 or float64");
+            run_ = make_typed<float>(matrix_, parts);
+        }
+    }
+
+    void start(bool warm) { run_->start(warm); }
+    std::int64_t advance(std::int64_t work) { return run_->advance(work); }
+    double primal() const { return numbers()->primal; }
+    double dual() const { return numbers()->dual; }
+    double offset() const { return numbers()->offset; }
+    void set_offset(double offset) { numbers()->offset = offset; }
+    std::int64_t sweeps() const { return counters()->sweeps; }
+    std::int64_t checks() const { return counters()->checks; }
+    std::int64_t settled() const { return counters()->settled; }
+    bool at_rest() const { return counters()->at_rest != 0 && counters()->inner_sweeps == 0; }
+
+  private:
+    void check_lengths() const {
+        const auto count = static_cast<std::size_t>(matrix_.count);
+        require(matrix_.count >= 0 && matrix_.width >= 0, "the rows must have a shape");
+        require(count < kMostRows, "at most 2^32 - 1 rows");
+        require(costs_.size() == 1 || costs_.size() == count, "one cost, or one for every row");
+        require(arrays_.rows.shape(0) == count && arrays_.rows.shape(1) == 4,
+                "the row states must have shape (n_rows, 4)");
+        require_length(arrays_.best_margins.size(), count, "best_margins");
+        require_length(arrays_.order.size(), count, "order");
+        require(arrays_.vectors.shape(0) == kVectors &&
+                    arrays_.vectors.shape(1) == static_cast<std::size_t>(matrix_.width) + 1,
+                "the vectors must have shape (5, n_features + 1)");
+        require_length(arrays_.random.size(), 4, "random");
+        require_length(arrays_.counters.size(), kCounters, "counters");
+        require_length(arrays_.numbers.size(), kNumbers, "numbers");
+    }
+
+    hinge::DualArrays views() const {
+        double* const vectors = arrays_.vectors.data();
+        const std::int64_t length = matrix_.width + 1;
+        return {static_cast<hinge::RowState*>(static_cast<void*>(arrays_.rows.data())),
+                arrays_.best_margins.data(),
+                arrays_.order.data(),
+                vectors,
+                vectors + length,
+                vectors + 2 * length,
+                vectors + 3 * length,
+                vectors + 4 * length,
+                arrays_.random.data()};
+    }
+    hinge::Counters* counters() const {
+        return static_cast<hinge::Counters*>(static_cast<void*>(arrays_.counters.data()));
+    }
+    hinge::Numbers* numbers() const {
+        return static_cast<hinge::Numbers*>(static_cast<void*>(arrays_.numbers.data()));
+    }
+
+    Matrix matrix_;
+    Array<const double, 1> costs_;
+    Arrays arrays_;
+    std::unique_ptr<AnyRun> run_;
+};
+
+}  // namespace
+
+void bind_dual_coordinate(nb::module_& module) {
+    using hinge::DualProgram;
+    using hinge::Order;
+    using hinge::Schedule;
+    module.attr("dual_counters") = kCounters;
+    module.attr("dual_numbers") = kNumbers;
+    module.def("seeded_words", &hinge::seeded_words, nb::arg("seed"),
+        "Return the four words of a random generator's state that a seed stands for.");
+
+    nb::enum_<Order>(module, "Order", "In which order rows are visited.")
+        .value("cyclic", Order::cyclic)
+        .value("permuted", Order::permuted)
+        .value("random", Order::random);
+
+    nb::class_<Schedule>(module, "DualSchedule", "When dual coordinate descent does what.")
+        .def(nb::init<>())
+        .def_rw("order", &Schedule::order)
+        .def_rw("shrinking", &Schedule::shrinking)
+        .def_rw("screening", &Schedule::screening)
+        .def_rw("extrapolation", &Schedule::extrapolation)
+        .def_rw("aim", &Schedule::aim);
+
+    nb::class_<DualProgram>(module, "DualProgram", "The quadratic program of a loss.")
+        .def(
+            "__init__",
+            [](DualProgram* self, double linear, double curvature, double reach, double constant,
+               bool free_intercept) {
+                new (self)
+                    DualProgram{nullptr, 0, linear, curvature, reach, constant, free_intercept};
+            },
+            nb::kw_only(), nb::arg("linear"), nb::arg("curvature"), nb::arg("reach"),
+            nb::arg("constant"), nb::arg("free_intercept"));
+
+    nb::class_<Matrix>(module, "RowsView", "Rows in the caller's memory, dense or CSR.")
+        .def(nb::init<AnyArray, std::optional<AnyArray>, std::optional<AnyArray>, std::int64_t,
+                      std::int64_t>(),
+             nb::arg("values"), nb::arg("columns").none(), nb::arg("offsets").none(),
+             nb::arg("count"), nb::arg("width"));
+
+    nb::class_<Arrays>(module, "DualArrays", "The arrays that a run lives in.")
+        .def(nb::init<Array<double, 2>, Array<double, 1>, Array<std::uint32_t, 1>,
+                      Array<double, 2>, Array<std::uint64_t, 1>, Array<std::int64_t, 1>,
+                      Array<double, 1>>(),
+             nb::kw_only(), nb::arg("rows"), nb::arg("best_margins"), nb::arg("order"),
+             nb::arg("vectors"), nb::arg("random"), nb::arg("counters"), nb::arg("numbers"));
+
+    const auto unlocked = nb::call_guard<nb::gil_scoped_release>();
+    nb::class_<DualCoordinateRun>(module, "DualCoordinateRun",
+                                  "Dual coordinate descent over arrays that the caller owns.")
+        .def(nb::init<Matrix, Array<const double, 1>, DualProgram, const Schedule&, Arrays>(),
+             nb::arg("matrix"), nb::arg("costs"), nb::arg("program"), nb::arg("schedule"),
+             nb::arg("arrays"))
+        .def("start", &DualCoordinateRun::start, nb::arg("warm"),
+             "Prepare the arrays; warm says whether they hold dual coefficients to start from.")
+        .def("advance", &DualCoordinateRun::advance, nb::arg("work"), unlocked,
+             "Do about this much work, less after a check pass; return how much was done.")
+        .def_prop_rw("offset", &DualCoordinateRun::offset, &DualCoordinateRun::set_offset)
+        .def_prop_ro("primal", &DualCoordinateRun::primal)
+        .def_prop_ro("dual", &DualCoordinateRun::dual)
+        .def_prop_ro("sweeps", &DualCoordinateRun::sweeps)
+        .def_prop_ro("checks", &DualCoordinateRun::checks)
+        .def_prop_ro("settled", &DualCoordinateRun::settled)
+        .def_prop_ro("at_rest", &DualCoordinateRun::at_rest);
+}

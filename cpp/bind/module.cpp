@@ -1,0 +1,65 @@
+// The compiled core as a Python module. The same file is compiled once per CPU level; src/hinge/
+// _native.py asks the lowest level which of them this CPU can run.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+#include <vector>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace nb = nanobind;
+
+// One per topic, each in its own bind_<topic>.cpp; CMakeLists.txt lists the topics.
+void bind_dual_coordinate(nb::module_& module);
+
+namespace {
+
+#if defined(__x86_64__)
+// Everything that -march=x86-64-v3 lets the compiler use. __builtin_cpu_supports also asks the
+// operating system whether it saves the wide registers; older compilers do not know the names of
+// the last three features, so their CPUID bits are read directly.
+bool runs_x86_64_v3() {
+    constexpr unsigned movbe = 1U << 22;
+    constexpr unsigned f16c = 1U << 29;
+    constexpr unsigned lzcnt = 1U << 5;
+    constexpr unsigned extended_features = 0x80000001U;
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") ||
+        !__builtin_cpu_supports("bmi") || !__builtin_cpu_supports("bmi2")) {
+        return false;
+    }
+    unsigned eax = 0;
+    unsigned ebx = 0;
+    unsigned ecx = 0;
+    unsigned edx = 0;
+    if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) == 0 || (ecx & movbe) == 0 || (ecx & f16c) == 0) {
+        return false;
+    }
+    return __get_cpuid(extended_features, &eax, &ebx, &ecx, &edx) != 0 && (ecx & lzcnt) != 0;
+}
+#endif
+
+std::vector<std::string> runnable_cpu_levels() {
+#if defined(__x86_64__)
+    std::vector<std::string> levels{"v2"};
+    if (runs_x86_64_v3()) {
+        levels.emplace_back("v3");
+    }
+    return levels;
+#else
+    return {HINGE_CPU_LEVEL};
+#endif
+}
+
+}  // namespace
+
+NB_MODULE(HINGE_CORE_NAME, module) {
+    module.doc() = "The compiled core of hinge; import it through hinge._native.";
+    module.attr("cpu_level") = HINGE_CPU_LEVEL;
+    module.def("runnable_cpu_levels", &runnable_cpu_levels,
+               "Return the CPU levels this machine can run, lowest first.");
+    bind_dual_coordinate(module);
+}

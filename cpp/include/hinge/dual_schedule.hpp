@@ -1,0 +1,274 @@
+// In which order a run of dual coordinate descent sweeps, extrapolates, checks and searches.
+//
+//     load -> sweep -> (extrapolate (-> revert)) -> sweep ...
+//          -> check -> probe -> move -> select -> (extrapolate (-> revert)) -> sweep ...
+//
+// Everything here is decided by counts of work and by the run's own numbers, never by a clock.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+#include "hinge/dual_coordinate.hpp"
+#include "hinge/dual_run.hpp"
+#include "hinge/extrapolation.hpp"
+#include "hinge/linalg.hpp"
+#include "hinge/primal_search.hpp"
+#include "hinge/random.hpp"
+
+namespace hinge {
+
+inline constexpr std::int64_t kVectorShare = 4;  // an extrapolation may cost 1/4 of its sweeps
+inline constexpr double kLeastAim = 1e-14;
+inline constexpr double kWorthChecking = 0.5;  // a check for the aim needs at least this decline
+inline constexpr double kRest = 16.0 * std::numeric_limits<double>::epsilon();
+
+// Takes more rows into the order: as many again as there have been, drawn at random.
+template <class Run>
+void grow(Run& run) noexcept {
+    auto& [rows, program, schedule, at, c, x] = run;
+    Random random(at.random);
+    const std::int64_t left = c.present - c.met;
+    const std::int64_t portion = c.present / std::max<std::int64_t>(schedule.portions, 1) + 1;
+    const std::int64_t more = std::min(left, std::max(c.met, portion));
+    for (std::int64_t k = 0; k < more; ++k) {
+        const std::int64_t from = c.met + k;
+        if (schedule.order != Order::cyclic) {
+            const auto rest = static_cast<std::uint32_t>(left - k);
+            std::swap(at.order[from], at.order[from + random.below(rest)]);
+        }
+        // What lies between the active rows and the new ones has been left out until a check.
+        std::swap(at.order[c.active + k], at.order[from]);
+    }
+    c.met += more;
+    c.active += more;
+}
+
+template <class Run>
+void begin_sweep(Run& run) noexcept {
+    auto& [rows, program, schedule, at, c, x] = run;
+    if (c.met < c.present) {
+        grow(run);
+    }
+    const bool may_extrapolate =
+        schedule.extrapolation && schedule.order != Order::random && c.met == c.present;
+    c.snapshot = !may_extrapolate || c.skip > 0 ? 1 : 0;
+    c.skip = std::max<std::int64_t>(c.skip - 1, 0);
+    c.prepared = 0;
+    c.revisited = 0;
+    x.moved = x.sweep_gap = x.drift_slope = x.drift_bend = x.largest_step = 0.0;
+    run.enter(Phase::sweep);
+}
+
+// The relative gap that the next check is timed for: the aim, or the first of its tenths that the
+// last check has not shown to be reached.
+template <class Run>
+double next_aim(const Run& run) noexcept {
+    const Numbers& x = run.x;
+    double aim = run.schedule.aim;
+    if (run.c.checks > 0) {
+        const double reached = (x.primal - x.dual) / std::abs(x.dual);
+        while (aim > kLeastAim && reached < aim) {
+            aim *= 0.1;
+        }
+    }
+    return aim;
+}
+
+// Whether the gap that the last sweep saw calls for a check pass.
+template <class Run>
+bool check_is_due(const Run& run) noexcept {
+    const auto& [rows, program, schedule, at, c, x] = run;
+    if (c.met < c.present) {
+        return false;
+    }
+    if (c.active == 0 || x.sweep_gap <= schedule.decline * x.first_gap || c.at_rest != 0) {
+        return true;
+    }
+    if (static_cast<double>(c.inner_work) >=
+        schedule.patience * static_cast<double>(c.pass_work)) {
+        return true;
+    }
+    const double aim = next_aim(run);
+    if (!(x.sweep_gap <= kWorthChecking * x.first_gap && x.sweep_gap <= aim * x.dual_linear)) {
+        return false;
+    }
+    const double dual = x.dual_linear - 0.5 * dot(at.w, at.w, run.norm_length());
+    return x.sweep_gap <= aim * dual;
+}
+
+// Goes on after a sweep and, if one was due, after its check.
+template <class Run>
+void continue_sweeping(Run& run) noexcept {
+    auto& [rows, program, schedule, at, c, x] = run;
+    const std::int64_t length = run.vector_length();
+    if (c.snapshot != 0) {
+        std::copy(at.w, at.w + length, at.w_previous);
+        c.drift_work = 0;
+        begin_sweep(run);
+    } else if (c.drift_work >= kVectorShare * length) {
+        c.drift_work = 0;
+        begin_extrapolate(run);
+    } else {
+        begin_sweep(run);
+    }
+}
+
+template <class Run>
+void end_sweep(Run& run) noexcept {
+    auto& [rows, program, schedule, at, c, x] = run;
+    if (schedule.order != Order::random) {
+        c.active = c.kept;
+    }
+    if (schedule.shrinking && c.revisited > 0) {
+        x.threshold = schedule.calm * std::sqrt(x.moved / static_cast<double>(c.revisited));
+    }
+    if (c.inner_sweeps == 0 || c.met < c.present) {
+        x.first_gap = x.sweep_gap;
+        // A first sweep after a check visits every row that could move.
+        const double size = std::sqrt(dot(at.w, at.w, run.vector_length())) * x.largest_norm;
+        c.at_rest = c.met == c.present && x.largest_step <= kRest * (program.linear + size) ? 1 : 0;
+    }
+    ++c.sweeps;
+    ++c.inner_sweeps;
+    if (program.free_intercept) {
+        x.offset += program.constant * at.w[rows.width];
+    }
+    if (check_is_due(run)) {
+        begin_check(run);
+    } else {
+        continue_sweeping(run);
+    }
+}
+
+// Prepares the arrays of a run, which are zero but for alpha and signed_norm of every row, the
+// generator's words and, with a free intercept, its first centre.
+template <class Run>
+void start(Run& run, bool warm) noexcept {
+    auto& [rows, program, schedule, at, c, x] = run;
+    c.warm = warm ? 1 : 0;
+    c.backoff = 1;
+    x.step_scale = 1.0;
+    x.threshold = std::numeric_limits<double>::infinity();
+    x.primal = x.primal_here = x.dual = std::numeric_limits<double>::quiet_NaN();
+    run.enter(Phase::load);
+}
+
+// Forms w(alpha) and the order of all rows of positive cost.
+template <class Run>
+std::int64_t load(Run& run, std::int64_t work) noexcept {
+    auto& [rows, program, schedule, at, c, x] = run;
+    std::int64_t done = 0;
+    for (; c.position < rows.count && done < work; ++c.position) {
+        const std::int64_t i = c.position;
+        RowState& row = at.rows[i];
+        ++done;
+        if (!(run.cost(i) > 0.0)) {
+            row.alpha = 0.0;
+            row.settle();
+            continue;
+        }
+        at.order[c.present++] = static_cast<std::uint32_t>(i);
+        c.pass_work += rows.stored(i) + Run::kRowWork;
+        x.largest_norm = std::max(x.largest_norm, std::sqrt(run.squared_norm(row)));
+        row.alpha = row.alpha > 0.0 ? std::min(row.alpha, run.upper(i)) : 0.0;
+        row.previous = row.alpha;
+        if (row.alpha > 0.0) {
+            run.add(i, std::copysign(row.alpha, row.signed_norm), at.w);
+            x.dual_linear += row.alpha * (program.linear - 0.5 * run.bend(i) * row.alpha);
+            done += rows.stored(i);
+        }
+    }
+    return done;
+}
+
+template <class Run>
+void end_load(Run& run) noexcept {
+    auto& [rows, program, schedule, at, c, x] = run;
+    std::copy(at.w, at.w + run.vector_length(), at.w_previous);
+    if (c.warm != 0) {
+        c.met = c.present;
+        c.snapshot = 1;
+        begin_check(run);
+    } else {
+        begin_sweep(run);
+    }
+}
+
+// Does about `work` units, at least one phase's smallest piece; returns how many were done. Stops
+// early after a check, so that the caller can look at its result.
+template <class Run>
+std::int64_t advance(Run& run, std::int64_t work) noexcept {
+    auto& [rows, program, schedule, at, c, x] = run;
+    std::int64_t done = 0;
+    while (done < work) {
+        std::int64_t piece = 0;
+        switch (c.phase) {
+            case Phase::load:
+                piece = load(run, work - done);
+                if (c.position >= rows.count) {
+                    end_load(run);
+                }
+                break;
+            case Phase::sweep:
+                piece = sweep(run, work - done);
+                c.inner_work += piece;
+                c.drift_work += piece;
+                if (c.position >= c.active) {
+                    end_sweep(run);
+                }
+                break;
+            case Phase::extrapolate:
+                piece = extrapolate(run, work - done);
+                c.inner_work += piece;
+                if (c.position >= c.active) {
+                    if (end_extrapolate(run)) {
+                        begin_sweep(run);
+                    } else {
+                        run.enter(Phase::revert);
+                    }
+                }
+                break;
+            case Phase::revert:
+                piece = revert(run, work - done);
+                if (c.position >= c.active) {
+                    begin_sweep(run);
+                }
+                break;
+            case Phase::check:
+                piece = check(run, work - done);
+                if (c.position >= rows.count) {
+                    end_check(run);
+                }
+                break;
+            case Phase::probe:
+                piece = probe(run, work - done);
+                if (c.position >= rows.count) {
+                    end_probe(run);
+                }
+                break;
+            case Phase::move:
+                piece = move(run, work - done);
+                if (c.position >= rows.count) {
+                    end_move(run);
+                    run.enter(Phase::select);
+                }
+                break;
+            case Phase::select:
+                piece = select(run, work - done);
+                if (c.position >= rows.count) {
+                    c.active = c.kept;
+                    continue_sweeping(run);
+                    return done + piece + 1;
+                }
+                break;
+        }
+        done += piece + 1;  // so that pieces without rows end as well
+    }
+    return done;
+}
+
+}  // namespace hinge

@@ -1,0 +1,124 @@
+// Extrapolation of coordinate descent along the drift of its last sweeps.
+//
+// With p = alpha - alpha' the change since the last snapshot, the dual along alpha + t p is a
+// parabola whose coefficients are known without touching a row:
+//
+//     slope = sum_i p_i (p - y_i b_k - D_i alpha_i) - w'(w - w'),   bend = ||w - w'||^2 + sum D_i p_i^2.
+//
+// The step t = scale * slope / bend, cut off at the box row by row, needs the rows that were cut
+// (to repair w), no others. It is kept only if the dual has risen; its scale doubles after a
+// success (up to 1) and falls after a failure, which also makes the next tries rarer. The snapshot
+// is the point before the step, so that successive steps build up momentum.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "hinge/dual_run.hpp"
+
+namespace hinge {
+
+inline constexpr double kFailedScale = 0.3;
+inline constexpr double kLeastScale = 1e-3;
+inline constexpr std::int64_t kLongestBackoff = 8;
+inline constexpr std::int64_t kExtrapolateAhead = 16;  // rows to prefetch
+
+// Sets the step and the trial w; the rows follow in extrapolate().
+template <class Run>
+void begin_extrapolate(Run& run) noexcept {
+    auto& x = run.x;
+    const double* const w = run.at.w;
+    const double* const from = run.at.w_previous;
+    double* const trial = run.at.w_trial;
+    const std::int64_t length = run.vector_length();
+    double norm = 0.0;
+    double along = 0.0;
+    double change = 0.0;
+#pragma omp simd reduction(+ : norm, along, change)
+    for (std::int64_t k = 0; k < length; ++k) {
+        const double difference = w[k] - from[k];
+        norm += w[k] * w[k];
+        along += w[k] * difference;
+        change += difference * difference;
+    }
+    const double slope = x.drift_slope - along;
+    const double bend = x.drift_bend + change;
+    x.norm = norm;
+    x.step = slope > 0.0 && bend > 0.0 ? x.step_scale * slope / bend : 0.0;
+    x.gain = 0.0;
+    const double step = x.step;
+#pragma omp simd
+    for (std::int64_t k = 0; k < length; ++k) {
+        trial[k] = w[k] + step * (w[k] - from[k]);
+    }
+    run.enter(Phase::extrapolate);
+}
+
+template <class Run>
+std::int64_t extrapolate(Run& run, std::int64_t work) noexcept {
+    auto& [rows, program, schedule, at, c, x] = run;
+    std::int64_t done = 0;
+    for (; c.position < c.active && done < work; ++c.position) {
+        if (c.position + kExtrapolateAhead < c.active) {
+            __builtin_prefetch(at.rows + at.order[c.position + kExtrapolateAhead]);
+        }
+        const std::int64_t i = at.order[c.position];
+        RowState& row = at.rows[i];
+        const double before = row.alpha;
+        const double drift = before - row.previous;
+        ++done;
+        if (drift == 0.0) {
+            continue;
+        }
+        const double sign = std::copysign(1.0, row.signed_norm);
+        const double aim = before + x.step * drift;
+        const double after = std::clamp(aim, 0.0, run.upper(i));
+        if (after != aim) {
+            run.add(i, (after - aim) * sign, at.w_trial);
+            done += rows.stored(i);
+        }
+        const double mean = 0.5 * (after + before);
+        x.gain += (after - before) * (program.linear - sign * x.offset - run.bend(i) * mean);
+        row.previous = before;
+        row.alpha = after;
+    }
+    return done;
+}
+
+// Keeps the trial point if the dual has risen; returns whether it did.
+template <class Run>
+bool end_extrapolate(Run& run) noexcept {
+    auto& [rows, program, schedule, at, c, x] = run;
+    const std::int64_t length = run.vector_length();
+    std::copy(at.w, at.w + length, at.w_previous);
+    const double trial_norm = dot(at.w_trial, at.w_trial, length);
+    // Written so that a NaN is a failure.
+    const bool risen = x.gain - 0.5 * (trial_norm - x.norm) >= 0.0;
+    if (risen) {
+        std::copy(at.w_trial, at.w_trial + length, at.w);
+        x.step_scale = std::min(1.0, 2.0 * x.step_scale);
+        x.dual_linear += x.gain;
+        c.backoff = 1;
+    } else {
+        x.step_scale = std::max(kFailedScale * x.step_scale, kLeastScale);
+        c.skip = c.backoff;
+        c.backoff = std::min(2 * c.backoff, kLongestBackoff);
+    }
+    return risen;
+}
+
+// Goes back to the snapshot.
+template <class Run>
+std::int64_t revert(Run& run, std::int64_t work) noexcept {
+    auto& c = run.c;
+    const std::int64_t begin = c.position;
+    const std::int64_t end = std::min(c.active, begin + work);
+    for (; c.position < end; ++c.position) {
+        RowState& row = run.at.rows[run.at.order[c.position]];
+        row.alpha = row.previous;
+    }
+    return end - begin;
+}
+
+}  // namespace hinge

@@ -1,0 +1,139 @@
+// Inner products and scaled additions of one row, dense or sparse, with a float64 vector.
+//
+// Every sum here is split into a fixed number of partial sums: the result depends on the length and
+// the CPU level alone, never on alignment, and its error obeys the usual bound n u sum |x_k w_k|
+// whatever the order. Four registers of partial sums hide the latency of a fused multiply-add; a
+// sparse row is bound by its scattered reads, so two suffice.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+namespace hinge {
+
+// a * b + c, fused where the instruction exists. Without it std::fma would be a library call.
+inline double multiply_add(double a, double b, double c) noexcept {
+#if defined(__FMA__) || defined(__aarch64__)
+    return std::fma(a, b, c);
+#else
+    return a * b + c;
+#endif
+}
+
+// As many doubles as one register of this CPU level holds.
+#if defined(__AVX__)
+inline constexpr std::int64_t kPackWidth = 4;
+#else
+inline constexpr std::int64_t kPackWidth = 2;
+#endif
+typedef double Pack __attribute__((vector_size(kPackWidth * sizeof(double))));
+
+inline Pack load_pack(const double* at) noexcept {
+    Pack pack;
+    std::memcpy(&pack, at, sizeof(pack));
+    return pack;
+}
+
+inline Pack load_pack(const float* at) noexcept {
+    typedef float Half __attribute__((vector_size(kPackWidth * sizeof(float))));
+    Half half;
+    std::memcpy(&half, at, sizeof(half));
+    return __builtin_convertvector(half, Pack);
+}
+
+inline Pack multiply_add(Pack a, Pack b, Pack c) noexcept {
+#if defined(__FMA__)
+    for (std::int64_t k = 0; k < kPackWidth; ++k) {
+        c[k] = std::fma(a[k], b[k], c[k]);
+    }
+    return c;
+#else
+    return a * b + c;
+#endif
+}
+
+inline double sum(Pack pack) noexcept {
+    double total = pack[0];
+    for (std::int64_t k = 1; k < kPackWidth; ++k) {
+        total += pack[k];
+    }
+    return total;
+}
+
+template <class Value>
+double dense_dot(const Value* __restrict row, const double* __restrict w,
+                 std::int64_t length) noexcept {
+    Pack a{};
+    Pack b{};
+    Pack c{};
+    Pack d{};
+    std::int64_t k = 0;
+    for (; k + 4 * kPackWidth <= length; k += 4 * kPackWidth) {
+        a = multiply_add(load_pack(row + k), load_pack(w + k), a);
+        b = multiply_add(load_pack(row + k + kPackWidth), load_pack(w + k + kPackWidth), b);
+        c = multiply_add(load_pack(row + k + 2 * kPackWidth), load_pack(w + k + 2 * kPackWidth), c);
+        d = multiply_add(load_pack(row + k + 3 * kPackWidth), load_pack(w + k + 3 * kPackWidth), d);
+    }
+    for (; k + kPackWidth <= length; k += kPackWidth) {
+        a = multiply_add(load_pack(row + k), load_pack(w + k), a);
+    }
+    double rest = 0.0;
+    for (; k < length; ++k) {
+        rest = multiply_add(static_cast<double>(row[k]), w[k], rest);
+    }
+    return rest + sum((a + b) + (c + d));
+}
+
+// w += scale * row
+template <class Value>
+void dense_add(const Value* __restrict row, double scale, double* __restrict w,
+               std::int64_t length) noexcept {
+#pragma omp simd
+    for (std::int64_t k = 0; k < length; ++k) {
+        w[k] = multiply_add(static_cast<double>(row[k]), scale, w[k]);
+    }
+}
+
+template <class Index>
+Pack gather_pack(const double* w, const Index* columns) noexcept {
+    Pack pack;
+    for (std::int64_t k = 0; k < kPackWidth; ++k) {
+        pack[k] = w[columns[k]];
+    }
+    return pack;
+}
+
+template <class Value, class Index>
+double sparse_dot(const Value* __restrict values, const Index* __restrict columns,
+                  const double* __restrict w, std::int64_t count) noexcept {
+    Pack a{};
+    Pack b{};
+    std::int64_t k = 0;
+    for (; k + 2 * kPackWidth <= count; k += 2 * kPackWidth) {
+        a = multiply_add(load_pack(values + k), gather_pack(w, columns + k), a);
+        b = multiply_add(load_pack(values + k + kPackWidth),
+                         gather_pack(w, columns + k + kPackWidth), b);
+    }
+    double rest = 0.0;
+    for (; k < count; ++k) {
+        rest = multiply_add(static_cast<double>(values[k]), w[columns[k]], rest);
+    }
+    return rest + sum(a + b);
+}
+
+// w += scale * row; the columns of a row are distinct, so the additions do not depend on another.
+template <class Value, class Index>
+void sparse_add(const Value* __restrict values, const Index* __restrict columns, double scale,
+                double* __restrict w, std::int64_t count) noexcept {
+    for (std::int64_t k = 0; k < count; ++k) {
+        w[columns[k]] = multiply_add(static_cast<double>(values[k]), scale, w[columns[k]]);
+    }
+}
+
+// Plain vectors of equal length, such as two weight vectors.
+inline double dot(const double* a, const double* b, std::int64_t length) noexcept {
+    return dense_dot(a, b, length);
+}
+
+}  // namespace hinge

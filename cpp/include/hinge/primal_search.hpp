@@ -1,0 +1,250 @@
+// The check pass: the exact primal and dual values at w = w(alpha), and a better primal point.
+//
+// The primal objective jumps about from sweep to sweep while the dual only rises, so the best point
+// of the run is kept apart and moved towards each checked w by an exact line search,
+//
+//     min over t of  1/2 ||u + t (w - u)||^2 + sum_i c_i loss(z_i + t (m_i - z_i)),
+//
+// where z_i and m_i are the margins of the best point u and of w. Both are stored, so the search
+// touches no row. The derivative in t is non-decreasing; each round evaluates it at kProbes places
+// in one pass over the margins and keeps the interval where it changes its sign.
+//
+// A row is settled for good (gap-safe screening) if it is at a bound and stays there for every
+// weight vector that can still matter. With gap = primal - dual, w = w(alpha) and w* the optimum:
+//
+//     ||w - w*||^2 <= min(primal(w) - dual, 2 gap),  and ||v - w*||^2 <= 2 gap for every later v,
+//
+// best points and checked ones alike, since neither primal nor dual ever gets worse. So a slack
+// beyond ||x_i|| times the sum of the two radii is settled, and on every later v the loss of a
+// settled row is the same straight line (or zero) that it is at w*: later checks leave it out, with
+// w_settled and settled_sum in its place. Not with a free intercept, where the objective is not
+// strongly convex.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "hinge/dual_run.hpp"
+
+namespace hinge {
+
+inline constexpr int kRounds = 3;
+inline constexpr double kFarthest = 1.5;        // of the line search, in units of w - u
+inline constexpr double kSettleMargin = 1e-10;  // covers the rounding of the numbers compared
+
+// Whether a row at a bound is held there by a slope of the dual beyond the threshold.
+inline bool is_held(double alpha, double slope, double upper, double threshold) noexcept {
+    return (alpha <= 0.0 && slope < -threshold) || (alpha >= upper && slope > threshold);
+}
+
+template <class Run>
+void begin_check(Run& run) noexcept {
+    run.enter(Phase::check);
+    run.x.loss = 0.0;
+    run.x.dual_sum = 0.0;
+}
+
+// Computes every margin under w and sums up the objective values.
+template <class Run>
+std::int64_t check(Run& run, std::int64_t work) noexcept {
+    auto& [rows, program, schedule, at, c, x] = run;
+    std::int64_t done = 0;
+    double loss = x.loss;
+    double dual_sum = x.dual_sum;
+    for (; c.position < rows.count && done < work; ++c.position) {
+        const std::int64_t i = c.position;
+        RowState& row = at.rows[i];
+        if (row.is_settled()) {
+            continue;
+        }
+        const double upper = run.upper(i);
+        const double bend = run.bend(i);
+        row.margin = std::copysign(1.0, row.signed_norm) * run.score(i, at.w);
+        const double slack = program.linear - row.margin;
+        loss += run.loss(slack, bend, upper);
+        dual_sum += row.alpha * (program.linear - 0.5 * bend * row.alpha);
+        done += rows.stored(i) + Run::kRowWork;
+    }
+    x.loss = loss;
+    x.dual_sum = dual_sum;
+    return done;
+}
+
+template <class Run>
+void begin_probe(Run& run) noexcept {
+    run.enter(Phase::probe);
+    run.x.slopes.fill(0.0);
+}
+
+template <class Run>
+void end_check(Run& run) noexcept {
+    auto& [rows, program, schedule, at, c, x] = run;
+    const double norm = dot(at.w, at.w, run.norm_length());
+    const double settled_score = dot(at.w, at.w_settled, run.vector_length());
+    x.primal_here = 0.5 * norm + x.loss + x.settled_sum - settled_score;
+    x.dual = x.dual_sum + x.settled_sum - 0.5 * norm;
+    if (program.free_intercept) {
+        // The Lagrangian at the present intercept: what the dual is worth once y'alpha = 0.
+        x.dual -= run.intercept() * at.w[rows.width] / program.constant;
+    }
+    c.round = 0;
+    x.low = 0.0;
+    x.high = kFarthest;
+    x.slope_low = -1.0;
+    x.slope_high = 1.0;
+    begin_probe(run);
+}
+
+inline double probe_place(const Numbers& x, int k) noexcept {
+    return x.low + (x.high - x.low) * (k + 1) / (kProbes + 1);
+}
+
+template <class Run>
+std::int64_t probe(Run& run, std::int64_t work) noexcept {
+    auto& [rows, program, schedule, at, c, x] = run;
+    const std::int64_t begin = c.position;
+    const std::int64_t end = std::min(rows.count, begin + work);
+    std::array<double, kProbes> places;
+    std::array<double, kProbes> slopes = x.slopes;
+    for (int k = 0; k < kProbes; ++k) {
+        places[k] = probe_place(x, k);
+    }
+    for (std::int64_t i = begin; i < end; ++i) {
+        const RowState& row = at.rows[i];
+        if (row.is_settled()) {
+            continue;
+        }
+        const double slack = program.linear - at.best_margins[i];
+        const double change = row.margin - at.best_margins[i];
+        for (int k = 0; k < kProbes; ++k) {
+            slopes[k] -= change * run.best_response(slack - places[k] * change, run.bend(i),
+                                                    run.upper(i));
+        }
+    }
+    x.slopes = slopes;
+    c.position = end;
+    return end - begin;
+}
+
+// Narrows the interval; returns whether the search is over.
+template <class Run>
+bool end_probe(Run& run) noexcept {
+    auto& [rows, program, schedule, at, c, x] = run;
+    const std::int64_t length = run.norm_length();
+    const std::int64_t whole = run.vector_length();
+    const double best_norm = dot(at.w_best, at.w_best, length);
+    const double product = dot(at.w_best, at.w, length);
+    const double norm = dot(at.w, at.w, length);
+    const double settled =
+        dot(at.w, at.w_settled, whole) - dot(at.w_best, at.w_settled, whole);
+    double low = x.low;
+    double high = x.high;
+    for (int k = 0; k < kProbes; ++k) {
+        const double place = probe_place(x, k);
+        const double slope = x.slopes[k] - settled + (product - best_norm) +
+                             place * (best_norm - 2.0 * product + norm);
+        if (slope < 0.0) {
+            low = place;
+            x.slope_low = slope;
+        } else {
+            high = place;
+            x.slope_high = slope;
+            break;
+        }
+    }
+    x.low = low;
+    x.high = high;
+    ++c.round;
+    if (c.round < kRounds) {
+        begin_probe(run);
+        return false;
+    }
+    x.place = low - (high - low) * x.slope_low / (x.slope_high - x.slope_low);
+    x.loss = 0.0;
+    run.enter(Phase::move);
+    return true;
+}
+
+// Moves the best margins, and then the best point itself.
+template <class Run>
+std::int64_t move(Run& run, std::int64_t work) noexcept {
+    auto& [rows, program, schedule, at, c, x] = run;
+    const std::int64_t begin = c.position;
+    const std::int64_t end = std::min(rows.count, begin + work);
+    for (std::int64_t i = begin; i < end; ++i) {
+        const RowState& row = at.rows[i];
+        if (row.is_settled()) {
+            continue;
+        }
+        double& best = at.best_margins[i];
+        best += x.place * (row.margin - best);
+        x.loss += run.loss(program.linear - best, run.bend(i), run.upper(i));
+    }
+    c.position = end;
+    return end - begin;
+}
+
+template <class Run>
+void end_move(Run& run) noexcept {
+    auto& [rows, program, schedule, at, c, x] = run;
+    for (std::int64_t k = 0; k < rows.width; ++k) {
+        at.w_best[k] += x.place * (at.w[k] - at.w_best[k]);
+    }
+    double& last = at.w_best[rows.width];
+    const double aim = program.free_intercept ? run.intercept() : at.w[rows.width];
+    last += x.place * (aim - last);
+    x.primal = x.loss + x.settled_sum - dot(at.w_best, at.w_settled, run.vector_length()) +
+               0.5 * dot(at.w_best, at.w_best, run.norm_length());
+    ++c.checks;
+    c.inner_sweeps = 0;
+    c.inner_work = 0;
+}
+
+// How far, in units of ||x_i||, the margin of a row can still differ from the checked one.
+template <class Run>
+double settling_radius(const Run& run) noexcept {
+    if (!run.schedule.screening || run.program.free_intercept) {
+        return std::numeric_limits<double>::infinity();
+    }
+    const double later = std::sqrt(2.0 * std::max(run.x.primal - run.x.dual, 0.0));
+    const double here = std::sqrt(std::max(run.x.primal_here - run.x.dual, 0.0));
+    return std::min(here, later) + later;
+}
+
+// Settles the rows that the gap proves to stay at their bounds, and lists the active ones anew.
+template <class Run>
+std::int64_t select(Run& run, std::int64_t work) noexcept {
+    auto& [rows, program, schedule, at, c, x] = run;
+    const double radius = settling_radius(run);
+    std::int64_t done = 0;
+    for (; c.position < rows.count && done < work; ++c.position) {
+        const std::int64_t i = c.position;
+        RowState& row = at.rows[i];
+        ++done;
+        if (row.is_settled()) {
+            continue;
+        }
+        const double upper = run.upper(i);
+        const double slope = program.linear - row.margin - run.bend(i) * row.alpha;
+        const double reach = radius * std::sqrt(run.squared_norm(row)) +
+                             kSettleMargin * (1.0 + std::abs(row.margin));
+        const bool drifts = row.previous != row.alpha;
+        if (drifts || !is_held(row.alpha, slope, upper, reach)) {
+            at.order[c.kept] = static_cast<std::uint32_t>(i);
+            c.kept += drifts || !is_held(row.alpha, slope, upper, x.threshold) ? 1 : 0;
+            continue;
+        }
+        row.settle();
+        ++c.settled;
+        if (row.alpha > 0.0) {
+            run.add(i, std::copysign(upper, row.signed_norm), at.w_settled);
+            x.settled_sum += upper * (program.linear - 0.5 * run.bend(i) * upper);
+            done += rows.stored(i);
+        }
+    }
+    return done;
+}
+
+}  // namespace hinge

@@ -1,0 +1,78 @@
+// Views of the caller's rows that own nothing and never write to them.
+//
+// Dense and CSR rows answer the same questions, so that a solver is written once over a template
+// parameter: dot(i, w), add(i, scale, w), stored(i), and, well before a row is used and in this
+// order, prefetch_extent(i) and prefetch(i).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "hinge/linalg.hpp"
+
+namespace hinge {
+
+inline constexpr std::int64_t kCacheLine = 64;
+
+// The hardware follows a long run by itself once its first lines have been asked for.
+inline constexpr std::int64_t kPrefetchLines = 16;
+
+inline void prefetch_range(const void* begin, const void* end) noexcept {
+    const char* at = static_cast<const char*>(begin);
+    const char* stop = static_cast<const char*>(end);
+    stop = std::min(stop, at + kPrefetchLines * kCacheLine);
+    for (; at < stop; at += kCacheLine) {
+        __builtin_prefetch(at);
+    }
+}
+
+template <class Value>
+struct DenseRows {
+    const Value* values;
+    std::int64_t count;
+    std::int64_t width;
+
+    const Value* row(std::int64_t i) const noexcept { return values + i * width; }
+    std::int64_t stored(std::int64_t) const noexcept { return width; }
+    double dot(std::int64_t i, const double* w) const noexcept {
+        return dense_dot(row(i), w, width);
+    }
+    void add(std::int64_t i, double scale, double* w) const noexcept {
+        dense_add(row(i), scale, w, width);
+    }
+    void prefetch_extent(std::int64_t) const noexcept {}
+    void prefetch(std::int64_t i) const noexcept { prefetch_range(row(i), row(i + 1)); }
+};
+
+template <class Value, class Index>
+struct CsrRows {
+    const Value* values;
+    const Index* columns;
+    const void* offsets;  // where each row begins: int64 if wide_offsets, else int32
+    bool wide_offsets;
+    std::int64_t count;
+    std::int64_t width;
+
+    std::int64_t begin(std::int64_t i) const noexcept {
+        return wide_offsets ? static_cast<const std::int64_t*>(offsets)[i]
+                            : static_cast<const std::int32_t*>(offsets)[i];
+    }
+    std::int64_t stored(std::int64_t i) const noexcept { return begin(i + 1) - begin(i); }
+    double dot(std::int64_t i, const double* w) const noexcept {
+        return sparse_dot(values + begin(i), columns + begin(i), w, stored(i));
+    }
+    void add(std::int64_t i, double scale, double* w) const noexcept {
+        sparse_add(values + begin(i), columns + begin(i), scale, w, stored(i));
+    }
+    // The offsets must be there before the row itself can be asked for.
+    void prefetch_extent(std::int64_t i) const noexcept {
+        const std::int64_t size = wide_offsets ? sizeof(std::int64_t) : sizeof(std::int32_t);
+        __builtin_prefetch(static_cast<const char*>(offsets) + i * size);
+    }
+    void prefetch(std::int64_t i) const noexcept {
+        prefetch_range(values + begin(i), values + begin(i + 1));
+        prefetch_range(columns + begin(i), columns + begin(i + 1));
+    }
+};
+
+}  // namespace hinge

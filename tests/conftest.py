@@ -1,0 +1,47 @@
+"""Fixtures and settings that every test shares."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# No deadline: how long an example takes is not a property of the code on a shared machine.
+settings.register_profile("default", deadline=None)
+settings.register_profile(
+    "ci", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+_DEFAULT_SEEDS = "0"
+
+
+def _seeds(text: str) -> list[int]:
+    """Read ``HINGE_TEST_SEEDS``: one seed, or an inclusive range such as ``0-9``."""
+    first, _, last = text.partition("-")
+    try:
+        return list(range(int(first), int(last or first) + 1))
+    except ValueError:
+        message = f"HINGE_TEST_SEEDS must be a seed or a range such as 0-9; got {text!r}"
+        raise pytest.UsageError(message) from None
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a test that asks for ``seed`` once for each seed of ``HINGE_TEST_SEEDS``."""
+    if "seed" in metafunc.fixturenames:
+        text = os.environ.get("HINGE_TEST_SEEDS", _DEFAULT_SEEDS)
+        metafunc.parametrize("seed", _seeds(text))
+
+
+@pytest.fixture(scope="session")
+def hinge_data() -> Path:
+    """Return the folder of the real data sets; a test that needs it is skipped without one."""
+    folder = os.environ.get("HINGE_DATA")
+    if not folder:
+        pytest.skip("HINGE_DATA does not name the folder of the data sets")
+    path = Path(folder)
+    if not path.is_dir():
+        pytest.fail(f"HINGE_DATA={folder!r} is not a folder")
+    return path
