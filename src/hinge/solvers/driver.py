@@ -251,6 +251,8 @@ class _Run:
         only_rounding = certificate.gap <= 2.0 * certificate.rounding < math.inf
         if self.progress.at_rest or (only_rounding and self.settings.stop.gap):
             return Status.STALLED
+        if self.judge.has_stalled():
+            return Status.STALLED
         return None
 
     def _limit(self) -> Status | None:

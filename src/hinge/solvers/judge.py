@@ -19,6 +19,8 @@ from hinge.problem import Problem
 from hinge.result import Certificate, Point, Progress, Stop
 
 WORK_PER_CERTIFICATE = 10  # a certificate may cost this fraction of the work before it
+STALL_FACTOR = 4  # a run has stalled if so many times the work
+STALL_GAIN = 0.99  # has not brought the gap down to this fraction
 _CALL_OVERHEAD = 100_000  # the interpreter's share of a certificate, in stored values
 
 
@@ -51,6 +53,7 @@ class Judge:
         self._work_of_one = PASSES * problem.rows.n_stored + _CALL_OVERHEAD
         self._last_work = 0
         self._refused = False
+        self._history: list[tuple[int, float]] = []
 
     def is_due(self, progress: Progress) -> bool:
         """Return whether a certificate should be made now."""
@@ -66,9 +69,16 @@ class Judge:
         """Certify a point and remember it if it is the best primal, dual or pair."""
         certificate = self._judge(point, region=self._claims(progress) or progress.at_rest)
         self._last_work = progress.work
+        self._history.append((progress.work, min(certificate.gap, self._smallest_gap())))
         self._refused = self._claims(progress) and not self.stop.satisfied_by(certificate)
         self._remember(point, certificate)
         return certificate
+
+    def has_stalled(self) -> bool:
+        """Return whether three quarters of all work so far have not improved the gap at all."""
+        work, gap = self._history[-1]
+        before = [past for done, past in self._history if done <= work / STALL_FACTOR]
+        return len(before) > 1 and gap > STALL_GAIN * before[-1]
 
     def conclude(self, allow_work: bool) -> tuple[Point, Certificate] | None:
         """Return the best pair with its certificate.
@@ -91,6 +101,9 @@ class Judge:
         if certificate.region is None:
             self.best = (point, self._judge(point, region=True))
         return self.best
+
+    def _smallest_gap(self) -> float:
+        return self._history[-1][1] if self._history else math.inf
 
     def _judge(self, point: Point, region: bool) -> Certificate:
         began = time.perf_counter()
