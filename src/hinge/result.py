@@ -134,6 +134,11 @@ class Certificate:
     notes: tuple[str, ...] = ()
     region: Region | None = field(default=None, repr=False)
 
+    @property
+    def is_rounding(self) -> bool:
+        """Whether the gap is hardly more than its own rounding bound: as good as it gets."""
+        return self.gap <= 2.0 * self.rounding < np.inf
+
     def decision_bounds(self, X: ArrayLike) -> tuple[Floats, Floats]:
         """Return bounds on the decision value that the exact optimum gives every row of X."""
         if self.region is None:

@@ -248,10 +248,8 @@ class _Run:
             return Status.SOLVED
         if not _is_finite(point):
             return Status.NUMERICAL_ERROR
-        only_rounding = certificate.gap <= 2.0 * certificate.rounding < math.inf
-        if self.progress.at_rest or (only_rounding and self.settings.stop.gap):
-            return Status.STALLED
-        if self.judge.has_stalled():
+        hopeless = certificate.is_rounding and self.settings.stop.gap
+        if self.progress.at_rest or hopeless or self.judge.has_stalled():
             return Status.STALLED
         return None
 

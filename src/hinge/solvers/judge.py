@@ -94,7 +94,7 @@ class Judge:
         if not allow_work:
             return self.best
         primal, dual = self._primal[0], self._dual[0]
-        if primal is not dual:
+        if primal is not dual and not self.best[1].is_rounding:
             pair = replace(primal, dual_coef=dual.dual_coef)
             self._remember(pair, self._judge(pair, region=True))
         point, certificate = self.best
@@ -125,9 +125,13 @@ class Judge:
         if self.best is None or self._rank(certificate) <= self._rank(self.best[1]):
             self.best = entry
 
-    def _rank(self, certificate: Certificate) -> tuple[bool, float]:
-        """Order certificates: those that meet the criteria first, then by gap."""
-        return not self.stop.satisfied_by(certificate), certificate.gap
+    def _rank(self, certificate: Certificate) -> tuple[bool, float, float]:
+        """Order certificates: those that meet the criteria first, then by gap, then by violation.
+
+        A gap that is all rounding tells points apart no more; the violation still does.
+        """
+        gap = 0.0 if certificate.is_rounding else certificate.gap
+        return not self.stop.satisfied_by(certificate), gap, certificate.kkt
 
 
 def _is_less(new: float, old: float) -> bool:
