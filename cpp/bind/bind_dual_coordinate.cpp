@@ -216,7 +216,7 @@ void bind_dual_coordinate(nb::module_& module) {
     module.attr("dual_counters") = kCounters;
     module.attr("dual_numbers") = kNumbers;
     module.def("seeded_words", &hinge::seeded_words, nb::arg("seed"),
-        "Return the four words of a random generator's state that a seed stands for.");
+               "Return the four words of a random generator's state that a seed stands for.");
 
     nb::enum_<Order>(module, "Order", "In which order rows are visited.")
         .value("cyclic", Order::cyclic)
@@ -249,9 +249,8 @@ void bind_dual_coordinate(nb::module_& module) {
              nb::arg("count"), nb::arg("width"));
 
     nb::class_<Arrays>(module, "DualArrays", "The arrays that a run lives in.")
-        .def(nb::init<Array<double, 2>, Array<double, 1>, Array<std::uint32_t, 1>,
-                      Array<double, 2>, Array<std::uint64_t, 1>, Array<std::int64_t, 1>,
-                      Array<double, 1>>(),
+        .def(nb::init<Array<double, 2>, Array<double, 1>, Array<std::uint32_t, 1>, Array<double, 2>,
+                      Array<std::uint64_t, 1>, Array<std::int64_t, 1>, Array<double, 1>>(),
              nb::kw_only(), nb::arg("rows"), nb::arg("best_margins"), nb::arg("order"),
              nb::arg("vectors"), nb::arg("random"), nb::arg("counters"), nb::arg("numbers"));
 

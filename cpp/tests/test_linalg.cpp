@@ -1,6 +1,4 @@
 // The inner loops against plain scalar sums, at lengths around the vector width and misaligned.
-#include "hinge/linalg.hpp"
-
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -8,6 +6,7 @@
 #include <vector>
 
 #include "check.hpp"
+#include "hinge/linalg.hpp"
 #include "hinge/random.hpp"
 
 namespace {

@@ -99,7 +99,7 @@ class Block:
     def row(self, number: int) -> Floats:
         """Return one row of the block as a dense vector."""
         if self.structure is None:
-            return self.values[number]
+            return np.asarray(self.values[number])
         indices, starts = self.structure
         stored = slice(int(starts[number]), int(starts[number + 1]))
         row = np.zeros(self.n_features)

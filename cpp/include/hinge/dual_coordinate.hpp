@@ -50,7 +50,7 @@
 namespace hinge {
 
 inline constexpr std::int64_t kDrawAhead = 16;  // rows whose state is prefetched
-inline constexpr std::int64_t kReadAhead = 6;   // rows whose values are prefetched
+inline constexpr std::int64_t kReadAhead = 4;   // rows whose values are prefetched
 inline constexpr double kTiny = 1e-300;         // stands for the diagonal of a row of zeros
 
 // Draws the next row of the sweep's order and asks for its state.

@@ -43,36 +43,47 @@ struct Schedule {
     bool shrinking = true;
     bool screening = true;
     bool extrapolation = true;
-    double aim = 1e-3;            // relative gap that the first check passes are timed for
-    double calm = 0.7;            // rows at a bound this many typical moves away are left out
-    double decline = 0.03;        // a check is due when the estimated gap has fallen by this factor,
-    double patience = 8.0;        // or after this many passes' worth of work
-    std::int64_t portions = 16;   // a run starts on one part in so many, and doubles it
+    double aim = 1e-3;           // relative gap that the first check passes are timed for
+    double calm = 1.0;           // rows at a bound this many typical moves away are left out
+    double decline = 0.03;       // a check is due when the estimated gap has fallen by this factor,
+    double patience = 8.0;       // or after this many passes' worth of work
+    std::int64_t portions = 16;  // a run starts on one part in so many, and doubles it
 };
 
-enum class Phase : std::int64_t { load, sweep, extrapolate, revert, check, probe, move, select };
+enum class Phase : std::int64_t {
+    load,
+    sweep,
+    extrapolate,
+    revert,
+    form,
+    check,
+    probe,
+    move,
+    select
+};
 
 struct Counters {
     Phase phase;
-    std::int64_t warm;         // whether the run starts from a given alpha
-    std::int64_t position;     // in the loop of the phase
-    std::int64_t kept;         // rows that stay active, so far
-    std::int64_t active;       // rows in the order
-    std::int64_t prepared;     // how far the order of this sweep has been drawn
-    std::int64_t met;          // rows taken into the order so far, at the start of a run
-    std::int64_t present;      // rows of positive cost
-    std::int64_t revisited;    // rows of this sweep that had been visited before
+    std::int64_t warm;       // whether the run starts from a given alpha
+    std::int64_t position;   // in the loop of the phase
+    std::int64_t kept;       // rows that stay active, so far
+    std::int64_t active;     // rows in the order
+    std::int64_t prepared;   // how far the order of this sweep has been drawn
+    std::int64_t met;        // rows taken into the order so far, at the start of a run
+    std::int64_t present;    // rows of positive cost
+    std::int64_t revisited;  // rows of this sweep that had been visited before
     std::int64_t sweeps;
     std::int64_t checks;
     std::int64_t inner_sweeps;  // since the last check
     std::int64_t inner_work;
-    std::int64_t pass_work;     // stored values, and what a row costs beside them
-    std::int64_t drift_work;    // since the last snapshot
-    std::int64_t skip;          // extrapolations to leave out
+    std::int64_t pass_work;   // stored values, and what a row costs beside them
+    std::int64_t drift_work;  // since the last snapshot
+    std::int64_t skip;        // extrapolations to leave out
     std::int64_t backoff;
-    std::int64_t round;         // of the primal search
-    std::int64_t snapshot;      // whether this sweep takes the snapshot as it goes
-    std::int64_t settled;       // rows screened for good
+    std::int64_t round;        // of the primal search
+    std::int64_t snapshot;     // whether this sweep takes the snapshot as it goes
+    std::int64_t settled;      // rows screened for good
+    std::int64_t idle_checks;  // since the gap was last halved
     std::int64_t at_rest;
 };
 
@@ -91,15 +102,18 @@ struct Numbers {
     double step;
     double step_scale;
     double gain;
-    double norm;  // ||w||^2
-    double dual_linear;  // the dual without -||w||^2 / 2, kept up to date
+    double noise;         // error of w against w(alpha), in roundings of ||w||
+    double noise_change;  // the part of it in w - w_previous
+    double norm;          // ||w||^2
+    double dual_linear;   // the dual without -||w||^2 / 2, kept up to date
     double loss;
     double dual_sum;
-    double low, high, slope_low, slope_high, place;
+    double low, high, place;  // of the line search
     std::array<double, kProbes> slopes;
     double settled_sum;  // what the rows settled at their upper bounds add to the dual
     double primal_here;  // objective at w(alpha)
     double primal;       // at the best point
+    double halved_gap;   // the gap when it was last halved
     double dual;
 };
 
@@ -136,9 +150,9 @@ struct DualRun {
     double squared_norm(const RowState& row) const noexcept {
         return std::abs(row.signed_norm) + program.constant * program.constant;
     }
-    double intercept() const noexcept {
-        return program.constant * at.w[rows.width] + x.offset;
-    }
+    double intercept() const noexcept { return program.constant * at.w[rows.width] + x.offset; }
+    // y'alpha, where there is a constant feature
+    double imbalance() const noexcept { return at.w[rows.width] / program.constant; }
     double score(std::int64_t i, const double* w) const noexcept {
         return rows.dot(i, w) + (program.constant * w[rows.width] + x.offset);
     }

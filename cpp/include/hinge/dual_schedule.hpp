@@ -1,7 +1,7 @@
 // In which order a run of dual coordinate descent sweeps, extrapolates, checks and searches.
 //
-//     load -> sweep -> (extrapolate (-> revert)) -> sweep ...
-//          -> check -> probe -> move -> select -> (extrapolate (-> revert)) -> sweep ...
+//     load -> sweep -> (extrapolate (-> revert), or form) -> sweep ...
+//          -> check -> probe -> move -> select -> (as above) -> sweep ...
 //
 // Everything here is decided by counts of work and by the run's own numbers, never by a clock.
 #pragma once
@@ -24,7 +24,7 @@ namespace hinge {
 inline constexpr std::int64_t kVectorShare = 4;  // an extrapolation may cost 1/4 of its sweeps
 inline constexpr double kLeastAim = 1e-14;
 inline constexpr double kWorthChecking = 0.5;  // a check for the aim needs at least this decline
-inline constexpr double kRest = 16.0 * std::numeric_limits<double>::epsilon();
+inline constexpr double kRest = 256.0 * std::numeric_limits<double>::epsilon();
 
 // Takes more rows into the order: as many again as there have been, drawn at random.
 template <class Run>
@@ -88,8 +88,7 @@ bool check_is_due(const Run& run) noexcept {
     if (c.active == 0 || x.sweep_gap <= schedule.decline * x.first_gap || c.at_rest != 0) {
         return true;
     }
-    if (static_cast<double>(c.inner_work) >=
-        schedule.patience * static_cast<double>(c.pass_work)) {
+    if (static_cast<double>(c.inner_work) >= schedule.patience * static_cast<double>(c.pass_work)) {
         return true;
     }
     const double aim = next_aim(run);
@@ -108,6 +107,7 @@ void continue_sweeping(Run& run) noexcept {
     if (c.snapshot != 0) {
         std::copy(at.w, at.w + length, at.w_previous);
         c.drift_work = 0;
+        x.noise_change = 0.0;
         begin_sweep(run);
     } else if (c.drift_work >= kVectorShare * length) {
         c.drift_work = 0;
@@ -115,6 +115,18 @@ void continue_sweeping(Run& run) noexcept {
     } else {
         begin_sweep(run);
     }
+}
+
+// Whether nothing moves beyond rounding; asked after the first sweep since a check, which has
+// visited every row that could move.
+template <class Run>
+bool is_at_rest(const Run& run) noexcept {
+    const auto& [rows, program, schedule, at, c, x] = run;
+    const double size = std::sqrt(dot(at.w, at.w, run.vector_length())) * x.largest_norm;
+    const bool is_still = c.met == c.present && x.largest_step <= kRest * (program.linear + size);
+    const bool is_balanced =
+        !program.free_intercept || std::abs(run.imbalance()) <= kRest * x.dual_linear;
+    return is_still && is_balanced;
 }
 
 template <class Run>
@@ -128,16 +140,19 @@ void end_sweep(Run& run) noexcept {
     }
     if (c.inner_sweeps == 0 || c.met < c.present) {
         x.first_gap = x.sweep_gap;
-        // A first sweep after a check visits every row that could move.
-        const double size = std::sqrt(dot(at.w, at.w, run.vector_length())) * x.largest_norm;
-        c.at_rest = c.met == c.present && x.largest_step <= kRest * (program.linear + size) ? 1 : 0;
+        c.at_rest = is_at_rest(run) ? 1 : 0;
     }
     ++c.sweeps;
     ++c.inner_sweeps;
     if (program.free_intercept) {
         x.offset += program.constant * at.w[rows.width];
     }
-    if (check_is_due(run)) {
+    if (c.at_rest != 0 && x.noise > 0.0) {
+        // Rest counts only with a w that is free of the errors of extrapolation.
+        c.at_rest = 0;
+        c.inner_sweeps = 0;
+        run.enter(Phase::form);
+    } else if (check_is_due(run)) {
         begin_check(run);
     } else {
         continue_sweeping(run);
@@ -198,75 +213,97 @@ void end_load(Run& run) noexcept {
     }
 }
 
-// Does about `work` units, at least one phase's smallest piece; returns how many were done. Stops
-// early after a check, so that the caller can look at its result.
+// Works on the present phase.
+template <class Run>
+std::int64_t work_on_phase(Run& run, std::int64_t work) noexcept {
+    switch (run.c.phase) {
+        case Phase::load:
+            return load(run, work);
+        case Phase::sweep:
+            return sweep(run, work);
+        case Phase::extrapolate:
+            return extrapolate(run, work);
+        case Phase::revert:
+            return revert(run, work);
+        case Phase::form:
+            return form(run, work);
+        case Phase::check:
+            return check(run, work);
+        case Phase::probe:
+            return probe(run, work);
+        case Phase::move:
+            return move(run, work);
+        case Phase::select:
+            break;
+    }
+    return select(run, work);
+}
+
+// Ends the present phase and enters the next.
+template <class Run>
+void end_phase(Run& run) noexcept {
+    switch (run.c.phase) {
+        case Phase::load:
+            end_load(run);
+            break;
+        case Phase::sweep:
+            end_sweep(run);
+            break;
+        case Phase::extrapolate:
+            if (end_extrapolate(run)) {
+                begin_sweep(run);
+            } else {
+                run.enter(Phase::revert);
+            }
+            break;
+        case Phase::form:
+            end_form(run);
+            [[fallthrough]];
+        case Phase::revert:
+            begin_sweep(run);
+            break;
+        case Phase::check:
+            end_check(run);
+            break;
+        case Phase::probe:
+            end_probe(run);
+            break;
+        case Phase::move:
+            end_move(run);
+            run.enter(Phase::select);
+            break;
+        case Phase::select:
+            run.c.active = run.c.kept;
+            continue_sweeping(run);
+            break;
+    }
+}
+
+// Whether the loop of a phase goes over the active rows only.
+inline bool is_over_active(Phase phase) noexcept {
+    return phase == Phase::sweep || phase == Phase::extrapolate || phase == Phase::revert;
+}
+
+// Does about `work` units, or less: it stops after a check, so that the caller can look at its
+// result. Returns how many were done.
 template <class Run>
 std::int64_t advance(Run& run, std::int64_t work) noexcept {
-    auto& [rows, program, schedule, at, c, x] = run;
+    Counters& c = run.c;
     std::int64_t done = 0;
     while (done < work) {
-        std::int64_t piece = 0;
-        switch (c.phase) {
-            case Phase::load:
-                piece = load(run, work - done);
-                if (c.position >= rows.count) {
-                    end_load(run);
-                }
-                break;
-            case Phase::sweep:
-                piece = sweep(run, work - done);
-                c.inner_work += piece;
-                c.drift_work += piece;
-                if (c.position >= c.active) {
-                    end_sweep(run);
-                }
-                break;
-            case Phase::extrapolate:
-                piece = extrapolate(run, work - done);
-                c.inner_work += piece;
-                if (c.position >= c.active) {
-                    if (end_extrapolate(run)) {
-                        begin_sweep(run);
-                    } else {
-                        run.enter(Phase::revert);
-                    }
-                }
-                break;
-            case Phase::revert:
-                piece = revert(run, work - done);
-                if (c.position >= c.active) {
-                    begin_sweep(run);
-                }
-                break;
-            case Phase::check:
-                piece = check(run, work - done);
-                if (c.position >= rows.count) {
-                    end_check(run);
-                }
-                break;
-            case Phase::probe:
-                piece = probe(run, work - done);
-                if (c.position >= rows.count) {
-                    end_probe(run);
-                }
-                break;
-            case Phase::move:
-                piece = move(run, work - done);
-                if (c.position >= rows.count) {
-                    end_move(run);
-                    run.enter(Phase::select);
-                }
-                break;
-            case Phase::select:
-                piece = select(run, work - done);
-                if (c.position >= rows.count) {
-                    c.active = c.kept;
-                    continue_sweeping(run);
-                    return done + piece + 1;
-                }
-                break;
+        const Phase phase = c.phase;
+        const std::int64_t piece = work_on_phase(run, work - done);
+        done += piece + 1;  // so that phases without rows are work, too
+        if (is_over_active(phase)) {
+            c.inner_work += piece;
+            c.drift_work += piece;
         }
-        done += piece + 1;  // so that pieces without rows end as well
+        if (c.position >= (is_over_active(phase) ? c.active : run.rows.count)) {
+            end_phase(run);
+            if (phase == Phase::select) {
+                break;
+            }
+        }
     }
     return done;
 }

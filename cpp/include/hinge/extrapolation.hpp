@@ -3,17 +3,22 @@
 // With p = alpha - alpha' the change since the last snapshot, the dual along alpha + t p is a
 // parabola whose coefficients are known without touching a row:
 //
-//     slope = sum_i p_i (p - y_i b_k - D_i alpha_i) - w'(w - w'),   bend = ||w - w'||^2 + sum D_i p_i^2.
+//     slope = sum_i p_i (p - y_i b_k - D_i alpha_i) - w'(w - w'),   bend = ||w - w'||^2 + sum D_i
+//     p_i^2.
 //
 // The step t = scale * slope / bend, cut off at the box row by row, needs the rows that were cut
 // (to repair w), no others. It is kept only if the dual has risen; its scale doubles after a
 // success (up to 1) and falls after a failure, which also makes the next tries rarer. The snapshot
 // is the point before the step, so that successive steps build up momentum.
+//
+// Steps beyond 1 also build up rounding errors: an error e in w - w' becomes t (e + 1 rounding) in
+// the next one. The run keeps count, and forms w(alpha) anew before the errors matter.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "hinge/dual_run.hpp"
 
@@ -22,9 +27,15 @@ namespace hinge {
 inline constexpr double kFailedScale = 0.3;
 inline constexpr double kLeastScale = 1e-3;
 inline constexpr std::int64_t kLongestBackoff = 8;
+inline constexpr double kLongestStep = 100.0;
+inline constexpr double kLeastChange = 1e-10;  // of w, relative: what is not worth extrapolating
+inline constexpr double kNoiseShare = 1e-2;    // of the change of w that may be rounding error
+inline constexpr double kMostNoise = 1e6;      // in roundings
+inline constexpr double kRounding = std::numeric_limits<double>::epsilon();
 inline constexpr std::int64_t kExtrapolateAhead = 16;  // rows to prefetch
 
-// Sets the step and the trial w; the rows follow in extrapolate().
+// Sets the step and the trial w, and the rows follow in extrapolate(); or enters the phase that
+// forms w(alpha) anew.
 template <class Run>
 void begin_extrapolate(Run& run) noexcept {
     auto& x = run.x;
@@ -42,10 +53,17 @@ void begin_extrapolate(Run& run) noexcept {
         along += w[k] * difference;
         change += difference * difference;
     }
+    const double size = std::sqrt(norm);
+    const double moved = std::sqrt(change);
+    const bool is_signal = moved > kLeastChange * size;
+    if (is_signal && (x.noise > kMostNoise || kRounding * x.noise * size > kNoiseShare * moved)) {
+        run.enter(Phase::form);
+        return;
+    }
     const double slope = x.drift_slope - along;
     const double bend = x.drift_bend + change;
     x.norm = norm;
-    x.step = slope > 0.0 && bend > 0.0 ? x.step_scale * slope / bend : 0.0;
+    x.step = slope > 0.0 && is_signal ? std::min(x.step_scale * slope / bend, kLongestStep) : 0.0;
     x.gain = 0.0;
     const double step = x.step;
 #pragma omp simd
@@ -99,8 +117,11 @@ bool end_extrapolate(Run& run) noexcept {
         std::copy(at.w_trial, at.w_trial + length, at.w);
         x.step_scale = std::min(1.0, 2.0 * x.step_scale);
         x.dual_linear += x.gain;
+        x.noise_change = x.step * (x.noise_change + 1.0);
+        x.noise += x.noise_change;
         c.backoff = 1;
     } else {
+        x.noise_change = 0.0;
         x.step_scale = std::max(kFailedScale * x.step_scale, kLeastScale);
         c.skip = c.backoff;
         c.backoff = std::min(2 * c.backoff, kLongestBackoff);
@@ -119,6 +140,35 @@ std::int64_t revert(Run& run, std::int64_t work) noexcept {
         row.alpha = row.previous;
     }
     return end - begin;
+}
+
+// Forms w(alpha) anew, row by row, and takes a snapshot of it.
+template <class Run>
+std::int64_t form(Run& run, std::int64_t work) noexcept {
+    auto& [rows, program, schedule, at, c, x] = run;
+    std::int64_t done = 0;
+    if (c.position == 0) {
+        std::fill(at.w, at.w + run.vector_length(), 0.0);
+    }
+    for (; c.position < rows.count && done < work; ++c.position) {
+        RowState& row = at.rows[c.position];
+        ++done;
+        if (!row.is_settled()) {
+            row.previous = row.alpha;
+        }
+        if (row.alpha > 0.0) {
+            run.add(c.position, std::copysign(row.alpha, row.signed_norm), at.w);
+            done += rows.stored(c.position);
+        }
+    }
+    return done;
+}
+
+template <class Run>
+void end_form(Run& run) noexcept {
+    std::copy(run.at.w, run.at.w + run.vector_length(), run.at.w_previous);
+    run.x.noise = 0.0;
+    run.x.noise_change = 0.0;
 }
 
 }  // namespace hinge

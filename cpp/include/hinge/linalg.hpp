@@ -122,11 +122,23 @@ double sparse_dot(const Value* __restrict values, const Index* __restrict column
     return rest + sum(a + b);
 }
 
-// w += scale * row; the columns of a row are distinct, so the additions do not depend on another.
+// w += scale * row. The columns of a row are distinct, so four entries may be read before the first
+// of them is written, which the compiler cannot know.
 template <class Value, class Index>
 void sparse_add(const Value* __restrict values, const Index* __restrict columns, double scale,
                 double* __restrict w, std::int64_t count) noexcept {
-    for (std::int64_t k = 0; k < count; ++k) {
+    std::int64_t k = 0;
+    for (; k + 4 <= count; k += 4) {
+        const double a = multiply_add(static_cast<double>(values[k]), scale, w[columns[k]]);
+        const double b = multiply_add(static_cast<double>(values[k + 1]), scale, w[columns[k + 1]]);
+        const double c = multiply_add(static_cast<double>(values[k + 2]), scale, w[columns[k + 2]]);
+        const double d = multiply_add(static_cast<double>(values[k + 3]), scale, w[columns[k + 3]]);
+        w[columns[k]] = a;
+        w[columns[k + 1]] = b;
+        w[columns[k + 2]] = c;
+        w[columns[k + 3]] = d;
+    }
+    for (; k < count; ++k) {
         w[columns[k]] = multiply_add(static_cast<double>(values[k]), scale, w[columns[k]]);
     }
 }

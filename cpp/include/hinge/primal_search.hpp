@@ -7,7 +7,8 @@
 //
 // where z_i and m_i are the margins of the best point u and of w. Both are stored, so the search
 // touches no row. The derivative in t is non-decreasing; each round evaluates it at kProbes places
-// in one pass over the margins and keeps the interval where it changes its sign.
+// in one pass over the margins and keeps the interval where it changes its sign. The step goes to
+// the lower end of the last interval, where the objective is still falling: it never rises.
 //
 // A row is settled for good (gap-safe screening) if it is at a bound and stays there for every
 // weight vector that can still matter. With gap = primal - dual, w = w(alpha) and w* the optimum:
@@ -27,12 +28,17 @@
 #include <limits>
 
 #include "hinge/dual_run.hpp"
+#include "hinge/extrapolation.hpp"
 
 namespace hinge {
 
-inline constexpr int kRounds = 3;
+inline constexpr int kRounds = 4;
+// A gap this small, relative, that is not halved by so many checks is at rest for all purposes.
+inline constexpr double kIdleGap = 1e-10;
+inline constexpr std::int64_t kIdleChecks = 64;
 inline constexpr double kFarthest = 1.5;        // of the line search, in units of w - u
 inline constexpr double kSettleMargin = 1e-10;  // covers the rounding of the numbers compared
+inline constexpr double kSettleNoise = 1e4;     // and that of w itself, in roundings
 
 // Whether a row at a bound is held there by a slope of the dual beyond the threshold.
 inline bool is_held(double alpha, double slope, double upper, double threshold) noexcept {
@@ -86,14 +92,12 @@ void end_check(Run& run) noexcept {
     x.primal_here = 0.5 * norm + x.loss + x.settled_sum - settled_score;
     x.dual = x.dual_sum + x.settled_sum - 0.5 * norm;
     if (program.free_intercept) {
-        // The Lagrangian at the present intercept: what the dual is worth once y'alpha = 0.
-        x.dual -= run.intercept() * at.w[rows.width] / program.constant;
+        // What is lost, roughly, when the heavier class is scaled down until y'alpha = 0.
+        x.dual -= std::abs(run.imbalance()) * (program.linear + std::abs(run.intercept()));
     }
     c.round = 0;
     x.low = 0.0;
     x.high = kFarthest;
-    x.slope_low = -1.0;
-    x.slope_high = 1.0;
     begin_probe(run);
 }
 
@@ -119,8 +123,8 @@ std::int64_t probe(Run& run, std::int64_t work) noexcept {
         const double slack = program.linear - at.best_margins[i];
         const double change = row.margin - at.best_margins[i];
         for (int k = 0; k < kProbes; ++k) {
-            slopes[k] -= change * run.best_response(slack - places[k] * change, run.bend(i),
-                                                    run.upper(i));
+            slopes[k] -=
+                change * run.best_response(slack - places[k] * change, run.bend(i), run.upper(i));
         }
     }
     x.slopes = slopes;
@@ -137,22 +141,18 @@ bool end_probe(Run& run) noexcept {
     const double best_norm = dot(at.w_best, at.w_best, length);
     const double product = dot(at.w_best, at.w, length);
     const double norm = dot(at.w, at.w, length);
-    const double settled =
-        dot(at.w, at.w_settled, whole) - dot(at.w_best, at.w_settled, whole);
+    const double settled = dot(at.w, at.w_settled, whole) - dot(at.w_best, at.w_settled, whole);
     double low = x.low;
     double high = x.high;
     for (int k = 0; k < kProbes; ++k) {
         const double place = probe_place(x, k);
         const double slope = x.slopes[k] - settled + (product - best_norm) +
                              place * (best_norm - 2.0 * product + norm);
-        if (slope < 0.0) {
-            low = place;
-            x.slope_low = slope;
-        } else {
+        if (!(slope < 0.0)) {
             high = place;
-            x.slope_high = slope;
             break;
         }
+        low = place;
     }
     x.low = low;
     x.high = high;
@@ -161,7 +161,7 @@ bool end_probe(Run& run) noexcept {
         begin_probe(run);
         return false;
     }
-    x.place = low - (high - low) * x.slope_low / (x.slope_high - x.slope_low);
+    x.place = low;
     x.loss = 0.0;
     run.enter(Phase::move);
     return true;
@@ -198,8 +198,17 @@ void end_move(Run& run) noexcept {
     x.primal = x.loss + x.settled_sum - dot(at.w_best, at.w_settled, run.vector_length()) +
                0.5 * dot(at.w_best, at.w_best, run.norm_length());
     ++c.checks;
+    ++c.idle_checks;
     c.inner_sweeps = 0;
     c.inner_work = 0;
+    const double gap = x.primal - x.dual;
+    if (c.checks == 1 || gap <= 0.5 * x.halved_gap) {
+        x.halved_gap = gap;
+        c.idle_checks = 0;
+    }
+    if (c.idle_checks >= kIdleChecks && gap <= kIdleGap * std::abs(x.dual)) {
+        c.at_rest = 1;
+    }
 }
 
 // How far, in units of ||x_i||, the margin of a row can still differ from the checked one.
@@ -210,7 +219,8 @@ double settling_radius(const Run& run) noexcept {
     }
     const double later = std::sqrt(2.0 * std::max(run.x.primal - run.x.dual, 0.0));
     const double here = std::sqrt(std::max(run.x.primal_here - run.x.dual, 0.0));
-    return std::min(here, later) + later;
+    const double size = std::sqrt(dot(run.at.w, run.at.w, run.vector_length()));
+    return std::min(here, later) + later + kRounding * (run.x.noise + kSettleNoise) * size;
 }
 
 // Settles the rows that the gap proves to stay at their bounds, and lists the active ones anew.

@@ -15,7 +15,7 @@ namespace hinge {
 inline constexpr std::int64_t kCacheLine = 64;
 
 // The hardware follows a long run by itself once its first lines have been asked for.
-inline constexpr std::int64_t kPrefetchLines = 16;
+inline constexpr std::int64_t kPrefetchLines = 8;
 
 inline void prefetch_range(const void* begin, const void* end) noexcept {
     const char* at = static_cast<const char*>(begin);
