@@ -1,0 +1,210 @@
+"""What an estimator makes of the caller's X, y and weights before anything is solved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from hinge.errors import (
+    InvalidDataError,
+    InvalidLabelsError,
+    InvalidParameterError,
+    InvalidWeightsError,
+)
+from hinge.multiclass import Labels
+from hinge.rows import Rows
+
+Floats = NDArray[np.float64]
+
+# Rows makes the one pass over the values; what follows only looks at type, shape and names, and
+# never copies a C-contiguous array or a CSR matrix.
+_X_CHECKS: dict[str, Any] = {
+    "accept_sparse": "csr",
+    "dtype": "numeric",
+    "order": "C",
+    "accept_large_sparse": True,
+    "ensure_all_finite": False,
+}
+
+
+def rows_to_score(estimator: Any, X: Any) -> Rows:
+    """Return the rows of a fitted estimator's X.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The fitted estimator, whose feature names and number of features must be met.
+    X : array-like, sparse matrix or data frame
+        The caller's data.
+    """
+    _refuse_masked(X)
+    return Rows(validate_data(estimator, X, reset=False, **_X_CHECKS))
+
+
+def training_data(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, Labels]:
+    """Return rows and labels of what ``fit`` was given, with names and counts recorded.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The estimator being fitted; its ``class_weight`` is used.
+    X : array-like, sparse matrix or data frame
+        The caller's data.
+    y : array-like
+        Labels of any kind.
+    sample_weight : array-like, number or None
+        Weights of the rows.
+    """
+    _refuse_masked(X)
+    X, y = validate_data(estimator, X, _as_plain_labels(y), **_X_CHECKS)
+    name = type(estimator).__name__
+    classes, codes = encode_labels(y, name)
+    weights = row_weights(sample_weight, len(codes))
+    _refuse_class_without_weight(classes, codes, weights)
+    per_class = class_weights(estimator.class_weight, classes, codes, weights)
+    return Rows(X), Labels(classes, codes, weights, per_class)
+
+
+def encode_labels(y: Any, name: str = "The model") -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the distinct labels, sorted, and every row's position among them.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        The labels.
+    name : str, default="The model"
+        Who needs them, for messages.
+    """
+    labels = np.asarray(_as_plain_labels(y))
+    check_classification_targets(labels)
+    try:
+        classes, codes = np.unique(labels, return_inverse=True)
+    except TypeError as error:
+        message = f"The labels in y cannot be put in order: {error}. Use labels of one type."
+        raise InvalidLabelsError(message) from error
+    if len(classes) < 2:
+        message = (
+            f"{name} needs samples of at least 2 classes; y contains only one class: "
+            f"{classes[0]!r}."
+        )
+        raise InvalidLabelsError(message)
+    return classes, codes.astype(np.min_scalar_type(len(classes)))
+
+
+def row_weights(sample_weight: Any, n_rows: int) -> Floats | None:
+    """Return the sample weights, checked, or None if there are none.
+
+    Parameters
+    ----------
+    sample_weight : array-like, number or None
+        What the caller passed.
+    n_rows : int
+        How many rows there are.
+    """
+    if sample_weight is None:
+        return None
+    if isinstance(sample_weight, np.ma.MaskedArray):
+        message = "sample_weight is a masked array; fill the masked weights first."
+        raise InvalidWeightsError(message)
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        message = f"sample_weight cannot be read as numbers: {error}"
+        raise InvalidWeightsError(message) from error
+    if weights.ndim == 0:
+        weights = np.full(n_rows, float(weights))
+    if weights.ndim != 1:
+        message = f"sample_weight must be 1D array or scalar, got {weights.ndim}D array."
+        raise InvalidWeightsError(message)
+    if len(weights) != n_rows:
+        message = f"sample_weight.shape == {weights.shape}, expected {(n_rows,)}!"
+        raise InvalidWeightsError(message)
+    bad = np.flatnonzero(~((weights >= 0) & np.isfinite(weights)))
+    if len(bad):
+        message = (
+            f"sample_weight holds {float(weights[bad[0]])!r} in row {bad[0]}; weights must be "
+            "finite (no NaN, no infinity) and not negative."
+        )
+        raise InvalidWeightsError(message)
+    if not weights.any():
+        message = "Sample weights must contain at least one non-zero number; all of them are zero."
+        raise InvalidWeightsError(message)
+    return weights
+
+
+def class_weights(
+    class_weight: Any, classes: NDArray[Any], codes: NDArray[Any], sample_weight: Floats | None
+) -> Floats | None:
+    """Return the weight of every class, or None if all are 1.
+
+    Parameters
+    ----------
+    class_weight : dict, "balanced" or None
+        As in scikit-learn; "balanced" counts every row as often as its sample weight says.
+    classes : ndarray of shape (n_classes,)
+        The distinct labels.
+    codes : ndarray of shape (n_samples,)
+        Every row's position among them.
+    sample_weight : ndarray of shape (n_samples,) or None
+        Weights of the rows.
+    """
+    if class_weight is None:
+        return None
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        counts = np.bincount(codes, weights=sample_weight, minlength=len(classes))
+        return np.asarray(counts.sum() / (len(classes) * counts))
+    if not isinstance(class_weight, dict):
+        message = (
+            "class_weight must be None, 'balanced' or a dictionary from labels to weights; "
+            f"got {class_weight!r}."
+        )
+        raise InvalidParameterError(message)
+    weights = np.asarray(compute_class_weight(class_weight, classes=classes, y=classes), float)
+    bad = np.flatnonzero(~((weights > 0) & np.isfinite(weights)))
+    if len(bad):
+        message = (
+            f"class_weight gives class {classes[bad[0]]!r} the weight {float(weights[bad[0]])!r}; "
+            "it must be finite and greater than 0."
+        )
+        raise InvalidParameterError(message)
+    return weights
+
+
+def _as_plain_labels(y: Any) -> Any:
+    """Return the labels of an Arrow or polars column as an array; anything else as it is."""
+    if isinstance(y, np.ma.MaskedArray):
+        message = "y is a masked array; fill or drop the masked labels first (y.filled(...))."
+        raise InvalidLabelsError(message)
+    if isinstance(y, list | tuple) and 0 < sum(isinstance(label, str) for label in y) < len(y):
+        # NumPy would make text of the numbers, and 1 and "1" the same class.
+        message = "y holds text and other labels together. Use labels of one type."
+        raise InvalidLabelsError(message)
+    module = type(y).__module__.split(".")[0]
+    return y.to_numpy() if module in {"pyarrow", "polars"} and hasattr(y, "to_numpy") else y
+
+
+def _refuse_masked(X: Any) -> None:
+    # np.asarray drops the mask, so that masked values would be learned from.
+    if isinstance(X, np.ma.MaskedArray):
+        message = "X is a masked array; fill or drop the masked values first (X.filled(...))."
+        raise InvalidDataError(message)
+
+
+def _refuse_class_without_weight(
+    classes: NDArray[Any], codes: NDArray[Any], weights: Floats | None
+) -> None:
+    if weights is None:
+        return
+    totals = np.bincount(codes, weights=weights, minlength=len(classes))
+    empty = np.flatnonzero(totals == 0)
+    if len(empty):
+        message = (
+            f"class {classes[empty[0]]!r} has no row of positive weight, so it cannot be learned "
+            "as a class. Give one of its rows a sample_weight above 0, or drop its rows."
+        )
+        raise InvalidWeightsError(message)

@@ -1,0 +1,192 @@
+"""What every fitted linear classifier can do: score rows, name classes, say what is proven."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from hinge.estimators._checks import jobs
+from hinge.estimators._data import rows_to_score
+from hinge.result import Certificate
+from hinge.rows import Block, Rows, map_blocks
+from hinge.threads import thread_count
+
+Floats = NDArray[np.float64]
+
+
+class LinearClassifier(ClassifierMixin, BaseEstimator):
+    """Base of estimators with ``coef_``, ``intercept_``, ``classes_`` and ``certificates_``."""
+
+    n_jobs: int | None
+    coef_: Any
+    intercept_: Any
+    classes_: NDArray[Any]
+    certificates_: list[Certificate]
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return how far on the side of each class every row lies.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            One value per row for two classes, positive for ``classes_[1]``; else one per class.
+        """
+        check_is_fitted(self)
+        rows = rows_to_score(self, X)
+        return scores(rows, self.coef_, self.intercept_, thread_count(jobs(self.n_jobs)))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of every row: the one with the largest decision value.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels out of ``classes_``; of equal values the first one wins.
+        """
+        values = self.decision_function(X)
+        return self.classes_[winners(values)]
+
+    def settled(self, X: Any) -> NDArray[np.bool_]:
+        """Return which rows' labels are proven to be those of the exact optimum.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Any rows, those of the training set or new ones.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_samples,)
+            True where no further training can change what ``predict`` says.
+        """
+        check_is_fitted(self)
+        rows = rows_to_score(self, X)
+        values = scores(rows, self.coef_, self.intercept_, 1)
+        return proven_labels(rows, self.certificates_, winners(values))[0]
+
+    def sparsify(self) -> LinearClassifier:
+        """Convert ``coef_`` to a sparse matrix, which takes less memory if it is mostly zero.
+
+        Returns
+        -------
+        LinearClassifier
+            The estimator itself.
+        """
+        check_is_fitted(self)
+        self.coef_ = sp.csr_matrix(self.coef_)
+        return self
+
+    def densify(self) -> LinearClassifier:
+        """Convert ``coef_`` back to an array, which is what ``fit`` leaves.
+
+        Returns
+        -------
+        LinearClassifier
+            The estimator itself.
+        """
+        check_is_fitted(self)
+        if sp.issparse(self.coef_):
+            self.coef_ = self.coef_.toarray()
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def scores(rows: Rows, coef: Any, intercept: Any, threads: int = 1) -> Floats:
+    """Return the decision values of rows, with the same bits for any number of threads.
+
+    Parameters
+    ----------
+    rows : Rows
+        The rows.
+    coef : ndarray or sparse matrix of shape (n_problems, n_features)
+        Weights.
+    intercept : float or ndarray of shape (n_problems,)
+        Intercepts.
+    threads : int, default=1
+        How many threads share out the blocks.
+    """
+    # A vector for one problem, so that its products are those of the certificates.
+    weights = coef.T if sp.issparse(coef) else np.ascontiguousarray(coef.T)
+    if len(weights.shape) == 2 and weights.shape[1] == 1 and not sp.issparse(weights):
+        weights = weights[:, 0]
+    values = np.empty((rows.n_rows, coef.shape[0]))
+
+    def kernel(block: Block) -> None:
+        product = block.matrix @ weights
+        product = product.toarray() if sp.issparse(product) else np.asarray(product)
+        values[block.rows] = product.reshape(block.stop - block.start, -1) + intercept
+
+    map_blocks(kernel, rows, lambda first, _: first, threads=threads)
+    return values.ravel() if coef.shape[0] == 1 else values
+
+
+def winners(values: Floats) -> NDArray[np.intp]:
+    """Return the position of each row's class, given its decision values.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_samples,) or (n_samples, n_classes)
+        Decision values.
+    """
+    if values.ndim == 1:
+        return (values > 0).astype(np.intp)
+    return np.asarray(values.argmax(axis=1))
+
+
+def proven_labels(
+    rows: Rows, certificates: list[Certificate], labels: NDArray[np.intp]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which labels are proven to be those of the exact optimum, and which not to be.
+
+    Parameters
+    ----------
+    rows : Rows
+        The rows.
+    certificates : list of Certificate
+        One for each problem.
+    labels : ndarray of int of shape (n_samples,)
+        The position of each row's class.
+    """
+    if len(certificates) == 1:
+        lower, upper = _decision_bounds(certificates[0], rows)
+        right = np.where(labels == 1, lower > 0.0, upper < 0.0)
+        # A decision value of zero is the first class.
+        wrong = np.where(labels == 1, upper <= 0.0, lower > 0.0)
+        return right, wrong
+    own_lower, own_upper = np.empty(rows.n_rows), np.empty(rows.n_rows)
+    others_lower = np.full(rows.n_rows, -np.inf)
+    others_upper = np.full(rows.n_rows, -np.inf)
+    for number, certificate in enumerate(certificates):
+        lower, upper = _decision_bounds(certificate, rows)
+        own = labels == number
+        own_lower[own], own_upper[own] = lower[own], upper[own]
+        np.maximum(others_lower, lower, out=others_lower, where=~own)
+        np.maximum(others_upper, upper, out=others_upper, where=~own)
+    return own_lower > others_upper, others_lower > own_upper
+
+
+def _decision_bounds(certificate: Certificate, rows: Rows) -> tuple[Floats, Floats]:
+    region: Any = certificate.region
+    if region is None:
+        return np.full(rows.n_rows, -np.inf), np.full(rows.n_rows, np.inf)
+    lower, upper = region.decision_bounds(rows)
+    return lower, upper

@@ -1,0 +1,132 @@
+"""The constructor parameters of a linear classifier, checked and made into objects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from hinge.errors import InvalidParameterError, UnsupportedError, unknown_name
+from hinge.estimators import _checks as check
+from hinge.losses import get_loss
+from hinge.multiclass import Objective
+from hinge.problem import Intercept
+from hinge.result import Stop
+from hinge.solvers import Solver, solver_names
+from hinge.threads import thread_count
+
+_LOSSES = ("hinge", "squared_hinge", "huber")
+
+
+@dataclass(frozen=True)
+class LinearOptions:
+    """What a fit is asked to do.
+
+    Parameters
+    ----------
+    objective : Objective
+        Loss, C and intercept.
+    solver : str or Solver
+        The solver.
+    stop : Stop
+        Criteria and limits.
+    seed : int
+        Seed of every random choice.
+    threads : int
+        How many threads may be used.
+    """
+
+    objective: Objective
+    solver: str | Solver
+    stop: Stop
+    seed: int
+    threads: int
+
+
+def linear_options(model: Any) -> LinearOptions:
+    """Return the checked options of a linear classifier.
+
+    Parameters
+    ----------
+    model : LinearSVC
+        The estimator whose parameters to read.
+    """
+    stop = Stop(
+        gap=check.number("tol", model.tol),
+        seconds=_time_limit(model.time_limit),
+        steps=check.integer("max_iter", model.max_iter),
+    )
+    check.boolean("warm_start", model.warm_start)
+    check.integer(
+        "verbose", int(model.verbose) if model.verbose in (True, False) else model.verbose
+    )
+    if model.callback is not None and not callable(model.callback):
+        message = f"callback must be None or callable with an event; got {model.callback!r}."
+        raise InvalidParameterError(message)
+    return LinearOptions(
+        objective=linear_objective(model),
+        solver=_solver(model.solver),
+        stop=stop,
+        seed=check.seed(model.random_state),
+        threads=thread_count(check.jobs(model.n_jobs)),
+    )
+
+
+def linear_objective(model: Any) -> Objective:
+    """Return the objective that the parameters of a linear classifier describe.
+
+    Parameters
+    ----------
+    model : LinearSVC
+        hinge's, or scikit-learn's, which has no parameter ``intercept``.
+    """
+    check.choice("penalty", model.penalty, ("l1", "l2"))
+    check.choice("multi_class", model.multi_class, ("ovr", "crammer_singer"))
+    if model.penalty == "l1":
+        message = (
+            "penalty='l1' is not in this version of hinge; use penalty='l2', or scikit-learn's "
+            "LinearSVC(penalty='l1', dual=False) for sparse weights."
+        )
+        raise UnsupportedError(message)
+    if model.multi_class == "crammer_singer":
+        message = (
+            "multi_class='crammer_singer' is not in this version of hinge; use multi_class='ovr', "
+            "or scikit-learn's LinearSVC(multi_class='crammer_singer')."
+        )
+        raise UnsupportedError(message)
+    if model.dual != "auto":
+        try:
+            check.boolean("dual", model.dual)
+        except InvalidParameterError:
+            message = f"dual must be True, False or 'auto'; got {model.dual!r}."
+            raise InvalidParameterError(message) from None
+    return Objective(
+        loss=get_loss(check.choice("loss", model.loss, _LOSSES)),
+        C=check.number("C", model.C, above=0.0),
+        intercept=_intercept(model),
+        intercept_scale=check.number("intercept_scaling", model.intercept_scaling, above=0.0),
+    )
+
+
+def _intercept(model: Any) -> Intercept:
+    wanted = check.boolean("fit_intercept", model.fit_intercept)
+    kind = getattr(model, "intercept", None)
+    if kind is None:
+        return Intercept.AUGMENTED if wanted else Intercept.NONE
+    if kind not in ("free", "none"):
+        message = f"intercept must be None, 'free' or 'none'; got {kind!r}."
+        raise InvalidParameterError(message)
+    if kind == "free" and not wanted:
+        message = "intercept='free' asks for an intercept and fit_intercept=False for none."
+        raise InvalidParameterError(message)
+    return Intercept(kind)
+
+
+def _time_limit(seconds: Any) -> float | None:
+    return None if seconds is None else check.number("time_limit", seconds, above=0.0)
+
+
+def _solver(solver: Any) -> str | Solver:
+    names = ["auto", *solver_names()]
+    if isinstance(solver, Solver) or (isinstance(solver, str) and solver in names):
+        return solver
+    raise unknown_name(parameter="solver", got=solver, allowed=names)

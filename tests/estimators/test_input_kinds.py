@@ -1,0 +1,229 @@
+"""Rows and labels of every kind that users have, and the same bits whatever they come in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+import sklearn
+from sklearn.utils.fixes import parse_version
+from tests.estimators.data import three_classes, two_classes
+
+from hinge import InvalidDataError, InvalidLabelsError, InvalidWeightsError, LinearSVC
+
+NAMES = ["a", "b", "c", "d", "e"]
+
+
+def as_arrow(X: Any) -> Any:
+    return pa.table({name: X[:, k] for k, name in enumerate(NAMES)})
+
+
+FRAMES = {
+    "pandas": lambda X: pd.DataFrame(X, columns=NAMES),
+    "polars": lambda X: pl.DataFrame(X, schema=NAMES),
+    "pyarrow": as_arrow,
+}
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_data_frames(kind: str, dtype: Any) -> None:
+    X, y = two_classes()
+    X = X.astype(dtype)
+    expected = LinearSVC().fit(X, y)
+    frame = FRAMES[kind](X)
+    model = LinearSVC().fit(frame, y)
+    np.testing.assert_array_equal(model.coef_, expected.coef_)
+    np.testing.assert_array_equal(model.decision_function(frame), expected.decision_function(X))
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_feature_names(kind: str) -> None:
+    X, y = two_classes()
+    frame = FRAMES[kind](X)
+    if kind == "polars" and parse_version(sklearn.__version__) < parse_version("1.9"):
+        pytest.skip("scikit-learn reads the names of polars 2 from 1.9 on")
+    model = LinearSVC().fit(frame, y)
+    assert model.feature_names_in_.tolist() == NAMES
+    other = frame[NAMES[::-1]]
+    with pytest.raises(ValueError, match="Feature names must be in the same order"):
+        model.predict(other)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        lambda y: y.tolist(),
+        lambda y: y.astype(bool),
+        lambda y: y.astype(float),
+        lambda y: y.astype(np.int8),
+        lambda y: np.where(y == 1, "yes", "no"),
+        lambda y: np.where(y == 1, "yes", "no").astype(object),
+        pd.Series,
+        lambda y: pd.Categorical(np.where(y == 1, "yes", "no")),
+        pl.Series,
+        lambda y: pa.chunked_array([y[:20], y[20:]]),
+        pa.array,
+        lambda y: y * 1000 - 7,
+    ],
+)
+def test_labels(labels: Any) -> None:
+    X, y = two_classes()
+    model = LinearSVC().fit(X, labels(y))
+    np.testing.assert_array_equal(model.coef_, LinearSVC().fit(X, y).coef_)
+    assert set(model.predict(X)) <= set(model.classes_)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_memory_maps_and_read_only(tmp_path: Path, dtype: Any) -> None:
+    X, y = two_classes()
+    X = X.astype(dtype)
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    frozen = X.copy()
+    frozen.flags.writeable = False
+    expected = LinearSVC().fit(X, y)
+    for data in (mapped, frozen):
+        model = LinearSVC().fit(data, y)
+        np.testing.assert_array_equal(model.coef_, expected.coef_)
+        np.testing.assert_array_equal(model.predict(data), expected.predict(X))
+
+
+@pytest.mark.parametrize("make", [sp.csr_matrix, sp.csr_array, sp.csc_matrix, sp.coo_array])
+@pytest.mark.parametrize("index_type", [np.int32, np.int64])
+def test_sparse(make: Any, index_type: Any) -> None:
+    X, y = two_classes()
+    X = np.where(np.abs(X) < 0.5, 0.0, X)
+    expected = LinearSVC().fit(sp.csr_array(X), y)
+    data = make(X)
+    if data.format == "csr":
+        data.indices = data.indices.astype(index_type)
+        data.indptr = data.indptr.astype(index_type)
+    model = LinearSVC().fit(data, y)
+    np.testing.assert_array_equal(model.coef_, expected.coef_)
+    np.testing.assert_allclose(
+        model.decision_function(data), model.decision_function(X), atol=1e-13
+    )
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_arrays_are_not_copied(dtype: Any) -> None:
+    X, y = two_classes()
+    X = X.astype(dtype)
+    seen = []
+
+    def note(event: Any) -> None:
+        seen.append(np.shares_memory(event.problem.rows.values, X))
+
+    LinearSVC(callback=note).fit(X, y)
+    assert seen
+    assert all(seen)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (np.nan, r"contains NaN in row 3, column 1"),
+        (np.inf, r"contains infinity \(inf\) in row 3, column 1"),
+        (1e200, r"squared norm of row 3 of X is infinity"),
+    ],
+)
+def test_values_that_cannot_be_used(change: float, message: str) -> None:
+    X, y = two_classes()
+    model = LinearSVC().fit(X, y)
+    X[3, 1] = change
+    with pytest.raises(InvalidDataError, match=message):
+        LinearSVC().fit(X, y)
+    with pytest.raises(InvalidDataError, match=message):
+        model.predict(X)
+
+
+def test_masked_arrays_are_refused() -> None:
+    X, y = two_classes()
+    masked = np.ma.masked_array(X, mask=X > 1)
+    with pytest.raises(InvalidDataError, match="X is a masked array"):
+        LinearSVC().fit(masked, y)
+    with pytest.raises(InvalidDataError, match="X is a masked array"):
+        LinearSVC().fit(X, y).predict(masked)
+
+
+def test_one_class() -> None:
+    X, _ = two_classes()
+    with pytest.raises(InvalidLabelsError, match=r"at least 2 classes; y contains only one class"):
+        LinearSVC().fit(X, np.zeros(len(X)))
+
+
+def test_labels_of_several_types() -> None:
+    X, _ = two_classes()
+    with pytest.raises(InvalidLabelsError, match="text and other labels together"):
+        LinearSVC().fit(X, [0, "one"] * 30)
+    with pytest.raises((ValueError, TypeError), match=r"(?i)order|label|type"):
+        LinearSVC().fit(X, np.array([0, "one"] * 30, dtype=object))
+
+
+def test_masked_labels_and_weights_are_refused() -> None:
+    X, y = two_classes()
+    with pytest.raises(InvalidLabelsError, match="y is a masked array"):
+        LinearSVC().fit(X, np.ma.masked_array(y, mask=y == 1))
+    with pytest.raises(InvalidWeightsError, match="sample_weight is a masked array"):
+        LinearSVC().fit(X, y, np.ma.masked_array(np.ones(60), mask=y == 1))
+
+
+@pytest.mark.parametrize("missing", [np.nan, None])
+def test_missing_labels_are_refused(missing: Any) -> None:
+    X, y = two_classes()
+    labels = y.astype(object)
+    labels[3] = missing
+    with pytest.raises((ValueError, TypeError), match=r"(?i)nan|label|unknown"):
+        LinearSVC().fit(X, labels)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (np.full(60, -1.0), r"sample_weight holds -1.0 in row 0; weights must be finite"),
+        (np.full(60, np.nan), r"sample_weight holds nan in row 0"),
+        (np.ones(59), r"sample_weight.shape == \(59,\), expected \(60,\)!"),
+        (np.ones((60, 1)), r"sample_weight must be 1D array or scalar, got 2D array"),
+        (np.zeros(60), r"all of them are zero"),
+        (["heavy"] * 60, r"sample_weight cannot be read as numbers"),
+        (np.arange(60) % 2, r"class .*0.* has no row of positive weight"),
+    ],
+)
+def test_weights_that_cannot_be_used(weights: Any, message: str) -> None:
+    X, y = two_classes()
+    with pytest.raises(InvalidWeightsError, match=message):
+        LinearSVC().fit(X, y, weights)
+
+
+def test_classes_count_rows_without_weight_where_another_has_some() -> None:
+    X, y = three_classes()
+    weights = np.ones(len(y))
+    weights[y == 2] = 0.0
+    weights[-1] = 1.0
+    assert LinearSVC().fit(X, y, weights).classes_.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "huber"])
+def test_a_weight_of_zero_is_an_absent_row(loss: str) -> None:
+    X, y = two_classes()
+    weights = np.ones(60)
+    weights[::7] = 0.0
+    kept = weights > 0
+    with_zeros = LinearSVC(loss=loss, max_iter=100_000).fit(X, y, weights)
+    without = LinearSVC(loss=loss, max_iter=100_000).fit(X[kept], y[kept], weights[kept])
+    np.testing.assert_array_equal(with_zeros.coef_, without.coef_)
+    np.testing.assert_array_equal(with_zeros.intercept_, without.intercept_)
+
+
+def test_a_number_weighs_every_row() -> None:
+    X, y = two_classes()
+    model = LinearSVC(C=1.0, tol=0, max_iter=100_000).fit(X, y, sample_weight=2.0)
+    other = LinearSVC(C=2.0, tol=0, max_iter=100_000).fit(X, y)
+    np.testing.assert_allclose(model.coef_, other.coef_, rtol=0, atol=1e-9)
