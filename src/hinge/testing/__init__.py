@@ -1,0 +1,23 @@
+"""What tests of solvers need: problems with a known optimum, references, independent judgement.
+
+Shipped for those who write solvers of their own; nothing else in hinge imports it.
+"""
+
+from __future__ import annotations
+
+from hinge.testing.exact import Recomputed, recompute
+from hinge.testing.known_optimum import KnownOptimum, known_optimum
+from hinge.testing.reference import reference_solution
+from hinge.testing.solver_checks import yield_checks
+from hinge.testing.verification import verify, verify_certificate
+
+__all__ = [
+    "KnownOptimum",
+    "Recomputed",
+    "known_optimum",
+    "recompute",
+    "reference_solution",
+    "verify",
+    "verify_certificate",
+    "yield_checks",
+]

@@ -1,0 +1,105 @@
+"""Whether what a solution says of itself is what the raw data say."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from hinge.problem import Intercept, Problem
+from hinge.result import Certificate, Point, Solution, Status, Stop
+from hinge.testing.exact import Recomputed, recompute
+
+OBJECTIVE_TOLERANCE = 1e-9  # relative, of reported against recomputed objective values
+GAP_TOLERANCE = 1e-7  # of the gap, relative to the objective
+
+
+def verify(problem: Problem, solution: Solution, stop: Stop | None = None) -> Recomputed:
+    """Recompute a solution by independent code and assert that it reported the truth.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem that was solved.
+    solution : Solution
+        The result of the run.
+    stop : Stop or None, default=None
+        The criteria of the run; with them a status of "solved" is checked too.
+
+    Returns
+    -------
+    Recomputed
+        The recomputed values.
+
+    Raises
+    ------
+    AssertionError
+        If a reported number is not what the data say, or the status claims too much.
+    """
+    recomputed = verify_certificate(problem, solution.point, solution.certificate)
+    if stop is not None and solution.status is Status.SOLVED:
+        scale = max(abs(recomputed.primal), abs(recomputed.dual))
+        limit = math.inf if stop.gap is None else stop.gap
+        _require(
+            recomputed.gap <= scale * (Fraction(limit) if math.isfinite(limit) else limit),
+            f"status is solved, but the gap is {float(recomputed.gap):.3e}; asked for {stop}",
+        )
+        _require(stop.satisfied_by(solution.certificate), "solved, but the criteria do not hold")
+    return recomputed
+
+
+def verify_certificate(problem: Problem, point: Point, certificate: Certificate) -> Recomputed:
+    """Recompute a certificate by independent code and assert that it tells the truth.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    point : Point
+        The point that was judged, with dual coefficients inside their box.
+    certificate : Certificate
+        What was said of it.
+
+    Returns
+    -------
+    Recomputed
+        The recomputed values.
+    """
+    recomputed = recompute(problem, point)
+    primal, dual = float(recomputed.primal), float(recomputed.dual)
+    penalty = _balance_penalty(problem, recomputed)
+    scale = max(abs(primal), abs(dual), penalty)
+    _require(recomputed.in_the_box, "a dual coefficient lies outside its box")
+    _close("primal", certificate.primal, primal, OBJECTIVE_TOLERANCE * scale)
+    _close("dual", certificate.dual, dual - penalty, OBJECTIVE_TOLERANCE * scale)
+    _require(
+        certificate.gap >= recomputed.gap,
+        f"the gap is {float(recomputed.gap)!r}, more than the reported {certificate.gap!r}",
+    )
+    _close("gap", certificate.gap, float(recomputed.gap) + penalty, GAP_TOLERANCE * scale)
+    relative = certificate.gap / max(abs(certificate.primal), abs(certificate.dual))
+    _close("relative_gap", certificate.relative_gap, relative, 1e-12 * relative)
+    return recomputed
+
+
+def _balance_penalty(problem: Problem, recomputed: Recomputed) -> float:
+    """Return what a certificate may charge for ``y'alpha != 0``: a bound on |b*| times it."""
+    if problem.intercept is not Intercept.FREE:
+        return 0.0
+    largest = math.sqrt(float(np.max(problem.rows.squared_norms[problem.costs > 0])))
+    bound = problem.loss.zero_from + largest * math.sqrt(2.0 * float(recomputed.primal))
+    return bound * abs(float(recomputed.balance))
+
+
+def _close(name: str, reported: float, recomputed: float, tolerance: float) -> None:
+    _require(
+        abs(reported - recomputed) <= tolerance,
+        f"{name} is reported as {reported!r} and recomputed as {recomputed!r}",
+    )
+
+
+def _require(holds: bool, otherwise: str) -> None:
+    """Raise the failure; unlike an assert statement also under ``python -O``."""
+    if not holds:
+        raise AssertionError(otherwise)

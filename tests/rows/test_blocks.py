@@ -1,0 +1,216 @@
+"""Blocks, and passes over them whose bits do not depend on who ran them."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+import threading
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hinge import rows as rows_module
+from hinge.rows import BLOCK_VALUES, Rows, map_blocks
+
+
+def _random(shape: tuple[int, int], seed: int, dtype=np.float64, sparse: bool = False):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=shape)
+    if not sparse:
+        return X.astype(dtype)
+    X[rng.random(shape) < 0.8] = 0.0
+    return sp.csr_array(X.astype(dtype))
+
+
+@pytest.mark.parametrize("n_features", [1, 7, 784, BLOCK_VALUES, 3 * BLOCK_VALUES])
+def test_dense_blocks_depend_on_the_number_of_features_alone(n_features: int) -> None:
+    sizes = {Rows(np.zeros((n, n_features), dtype=np.float32)).block_rows for n in (1, 2, 5)}
+    assert sizes == {max(1, BLOCK_VALUES // n_features)}
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("shape", [(1, 1), (5000, 64), (4096, 64), (4097, 64), (2, 200_000)])
+def test_blocks_cover_the_rows_once_in_order(shape, sparse: bool, dtype: type) -> None:
+    X = _random(shape, 0, dtype, sparse)
+    rows = Rows(X)
+    assert rows.n_blocks == -(-rows.n_rows // rows.block_rows)
+    ends = [(block.start, block.stop) for block in rows.blocks()]
+    assert ends[0][0] == 0
+    assert ends[-1][1] == shape[0]
+    assert all(one[1] == two[0] for one, two in itertools.pairwise(ends))
+    assert all(stop - start == rows.block_rows for start, stop in ends[:-1])
+    got = np.concatenate(
+        [np.array(b.matrix.toarray() if sparse else b.matrix) for b in rows.blocks()]
+    )
+    assert got.dtype == np.float64
+    np.testing.assert_array_equal(got, X.toarray() if sparse else X)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_products_of_a_block(sparse: bool) -> None:
+    X = _random((200, 9), 1, sparse=sparse)
+    block = Rows(X).block(0)
+    full = X.toarray() if sparse else X
+    rng = np.random.default_rng(2)
+    coef, weights = rng.normal(size=9), rng.normal(size=200)
+    np.testing.assert_allclose(block.dot(coef), full @ coef, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(block.transpose_dot(weights), full.T @ weights, rtol=1e-12)
+    np.testing.assert_allclose(block.squared_norms(), (full**2).sum(axis=1), rtol=1e-14)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_pass_has_the_same_bits_for_any_number_of_threads(sparse: bool, dtype: type) -> None:
+    X = _random((20_011, 100), 3, dtype, sparse)
+    rows = Rows(X)
+    assert rows.n_blocks > 3
+    coef = np.random.default_rng(4).normal(size=100)
+
+    def kernel(block):
+        scores = block.dot(coef)
+        return np.concatenate([block.transpose_dot(scores), [np.sum(scores)]])
+
+    results = [map_blocks(kernel, rows, np.add, threads=threads) for threads in (1, 2, 3, 1)]
+    assert len({result.tobytes() for result in results}) == 1
+    full = X.toarray() if sparse else X
+    full = full.astype(np.float64)
+    np.testing.assert_allclose(results[0][:-1], full.T @ (full @ coef), rtol=1e-9)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_memory_maps_and_arrays_have_the_same_bits(tmp_path, threads: int) -> None:
+    X = _random((9000, 50), 5)
+    np.save(tmp_path / "x.npy", X)
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    passes = [
+        map_blocks(lambda b: b.transpose_dot(b.dot(np.ones(50))), Rows(d), np.add, threads=threads)
+        for d in (X, mapped, np.asfortranarray(X))
+    ]
+    assert len({result.tobytes() for result in passes}) == 1
+
+
+@given(count=st.integers(1, 70), threads=st.sampled_from([1, 2, 3]))
+def test_partial_results_merge_in_order_in_a_tree_of_least_depth(count: int, threads: int) -> None:
+    def merge(left, right):
+        return (left[0] + right[0], 1 + max(left[1], right[1]))
+
+    parts, depth = map_blocks(lambda b: ((b,), 0), _OneRowPerBlock(count), merge, threads=threads)
+    assert parts == tuple(range(count))
+    assert depth <= int(np.ceil(np.log2(count))) + 1
+
+
+class _OneRowPerBlock:
+    """As much of Rows as a pass needs."""
+
+    def __init__(self, count: int) -> None:
+        self.n_blocks = count
+
+    def block(self, number: int) -> int:
+        return number
+
+
+def test_a_check_that_raises_abandons_the_pass() -> None:
+    class EnoughError(Exception):
+        pass
+
+    seen = []
+
+    def check() -> None:
+        if len(seen) > 3:
+            raise EnoughError
+
+    def kernel(block) -> int:
+        seen.append(block)
+        return 1
+
+    for threads in (1, 2):
+        seen.clear()
+        with pytest.raises(EnoughError):
+            map_blocks(kernel, _OneRowPerBlock(1000), int.__add__, threads=threads, check=check)
+        assert len(seen) < 30
+
+
+def test_an_error_in_a_kernel_reaches_the_caller() -> None:
+    def kernel(block: int) -> int:
+        if block == 7:
+            raise ZeroDivisionError
+        return block
+
+    for threads in (1, 2, 3):
+        with pytest.raises(ZeroDivisionError):
+            map_blocks(kernel, _OneRowPerBlock(20), int.__add__, threads=threads)
+
+
+def test_threads_of_the_caller_do_not_share_a_buffer() -> None:
+    X = _random((20_000, 40), 6, np.float32)
+    rows = Rows(X)
+    wanted = [np.array(block.matrix) for block in rows.blocks()]
+    failures = []
+
+    def read() -> None:
+        for _ in range(5):
+            for number, expected in enumerate(wanted):
+                if not np.array_equal(rows.block(number).matrix, expected):
+                    failures.append(number)
+
+    readers = [threading.Thread(target=read) for _ in range(3)]
+    for reader in readers:
+        reader.start()
+    for reader in readers:
+        reader.join()
+    assert failures == []
+
+
+def test_more_than_two_to_the_31_non_zeros() -> None:
+    """Blocks far beyond 2^31 entries are cut by 64-bit arithmetic; a stub stands for the array."""
+    rows = Rows(sp.csr_array(np.eye(4)))
+    far = 3 * 2**31
+    rows.n_stored = far + 4
+    rows.indptr = far + np.arange(5, dtype=np.int64)
+    rows.values = _ArrayFrom(far, np.asarray([1.0, 2.0, 3.0, 4.0]))
+    rows.indices = _ArrayFrom(far, np.asarray([0, 1, 2, 3], dtype=np.int32))
+    block = rows.block(0)
+    np.testing.assert_array_equal(
+        block.matrix.toarray(), np.diag([1.0, 2.0, 3.0, 4.0])[: block.stop]
+    )
+
+
+class _ArrayFrom:
+    """An array of which only the entries from some place on exist."""
+
+    def __init__(self, origin: int, tail: np.ndarray) -> None:
+        self.origin = origin
+        self.tail = tail
+        self.dtype = tail.dtype
+
+    def __getitem__(self, places: slice) -> np.ndarray:
+        assert places.start >= self.origin
+        return self.tail[places.start - self.origin : places.stop - self.origin]
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_rows_pickle(sparse: bool) -> None:
+    rows = Rows(_random((50, 3), 7, np.float32, sparse))
+    rows.block(0)
+    copy = pickle.loads(pickle.dumps(rows))
+    assert copy.squared_norms.tobytes() == rows.squared_norms.tobytes()
+    one, two = copy.block(0).dot(np.ones(3)), rows.block(0).dot(np.ones(3))
+    assert one.tobytes() == two.tobytes()
+
+
+def test_the_longest_row() -> None:
+    assert Rows(np.zeros((3, 5))).longest_row == 5
+    assert Rows(sp.csr_array(np.asarray([[1.0, 0, 0], [1, 1, 0], [0, 0, 0]]))).longest_row == 2
+    assert Rows(sp.csr_array((3, 5))).longest_row == 0
+
+
+def test_norms_are_cut_into_blocks_like_everything_else(monkeypatch) -> None:
+    X = _random((100, 10), 8)
+    whole = Rows(X).squared_norms
+    monkeypatch.setattr(rows_module, "BLOCK_VALUES", 70)
+    assert Rows(X).n_blocks == 15
+    assert Rows(X).squared_norms.tobytes() == whole.tobytes()
