@@ -1,0 +1,1 @@
+"""Benchmarks of hinge: ``python -m benchmarks --help``."""

@@ -1,0 +1,122 @@
+"""The benchmarks' command line: ``python -m benchmarks --help``."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import sys
+from pathlib import Path
+
+from benchmarks.micro import kernels
+from benchmarks.promises import extremes, interrupts
+from benchmarks.suite import environments, linear, tables
+from benchmarks.suite.arrays import cache_folder
+from benchmarks.suite.registry import PEERS
+from benchmarks.suite.report import Report, new_report
+from benchmarks.suite.sweep import Budget
+
+_RESULTS = Path(__file__).parents[1] / "docs" / "results"
+_QUICK = Budget(seconds=5.0, tightest_gap=1e-4, quick=True)
+_CLOCKS = {
+    "wall_seconds": "Seconds are those of the clock on the wall.",
+    "processor_seconds": "Seconds are processor time: others used the machine meanwhile.",
+}
+_FULL = Budget(seconds=60.0, tightest_gap=1e-6, quick=False, rounds=2)
+
+
+def main(arguments: list[str]) -> int:
+    """Run a command and return its exit code."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    _add_linear(commands.add_parser("linear", help="linear machines against other libraries"))
+    peers = commands.add_parser("peers", help="make an environment for every other library")
+    peers.add_argument("names", nargs="*", help="only these; all by default")
+    commands.add_parser("micro", help="the native kernels")
+    commands.add_parser("extremes", help="C from 1e-10 to 1e10")
+    commands.add_parser("interrupts", help="how soon a fit answers Ctrl-C")
+    again = commands.add_parser("tables", help="write page and picture of a record once more")
+    again.add_argument("record", type=Path, help="a JSON file that a benchmark wrote")
+    options = parser.parse_args(arguments)
+    if options.command == "linear":
+        return _linear(options, arguments)
+    if options.command == "peers":
+        return _peers(options.names)
+    if options.command == "micro":
+        return kernels.main()
+    if options.command == "extremes":
+        return extremes.main(_RESULTS, arguments)
+    if options.command == "interrupts":
+        return interrupts.main(_RESULTS, arguments)
+    linear.write(Report.load(options.record), options.record.parent, options.record.stem)
+    return 0
+
+
+def _add_linear(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--quick", action="store_true", help="small sets, loose gaps, a minute")
+    parser.add_argument("--loss", choices=["hinge", "squared_hinge"], default="hinge")
+    parser.add_argument("--intercept", choices=["augmented", "free"], default="augmented")
+    parser.add_argument("--dtype", choices=["float64", "float32"], default="float64")
+    parser.add_argument("--datasets", nargs="+", default=[], help="only these")
+    parser.add_argument("--methods", nargs="+", default=[], help="only these methods or peers")
+    parser.add_argument("--seconds", type=float, help="limit on one fit")
+    parser.add_argument(
+        "--processor-clock",
+        action="store_true",
+        help="count processor time, for a machine that others use (default: wall clock)",
+    )
+    parser.add_argument("--rounds", type=int, help="how often to time the runs that count")
+    parser.add_argument("--reference-seconds", type=float, default=120.0)
+    parser.add_argument("--output", type=Path, help="folder for the results")
+
+
+def _linear(options: argparse.Namespace, arguments: list[str]) -> int:
+    budget = _QUICK if options.quick else _FULL
+    if options.seconds is not None:
+        budget = dataclasses.replace(budget, seconds=options.seconds)
+    if options.processor_clock:
+        budget = dataclasses.replace(budget, clock="processor_seconds")
+    if options.rounds is not None:
+        budget = dataclasses.replace(budget, rounds=options.rounds)
+    selection = linear.Selection(
+        options.loss,
+        options.intercept,
+        options.dtype,
+        tuple(options.datasets),
+        tuple(options.methods),
+        options.reference_seconds,
+    )
+    title = f"Linear machines: {options.loss} loss, {options.intercept} intercept, {options.dtype}"
+    report = new_report(title, arguments)
+    report.remarks = [
+        f"Every run in its own process, one thread, shortest of at least three fits (fewer only "
+        f"where they take more than {budget.seconds:g} s); a fit of 100 rows before. Runs that "
+        f"count were timed in {budget.rounds} rounds.",
+        _CLOCKS[budget.clock],
+        f"All arrays are {options.dtype}; methods that compute in float32 are given them rounded.",
+        "Gap of another method: its objective, recomputed, against the best proven lower bound. "
+        "Gap of hinge: as its own certificate proves it.",
+    ]
+    name = f"linear-{options.loss}-{options.intercept}-{options.dtype}"
+    output = options.output or (cache_folder() / "quick" if options.quick else _RESULTS)
+    for _ in linear.run(selection, budget, report):
+        # After every task, so that a benchmark that is cut short leaves what it has.
+        linear.write(report, output, name)
+    print(f"wrote {output / name}.md, .json and, with matplotlib, .png")
+    if options.quick:
+        print("\n" + tables.summary(report))
+    return 0
+
+
+def _peers(names: list[str]) -> int:
+    """Build the environments; one that cannot be had is reported and no failure."""
+    for peer in PEERS:
+        if names and peer.name not in names:
+            continue
+        print(f"{peer.name}: ", end="", flush=True)
+        environment = environments.build(peer)
+        print(environment.reason or "ready")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,1 @@
+"""Small benchmarks that guard against regressions: stable names, plain timing loops."""

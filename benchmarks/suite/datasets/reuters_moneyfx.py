@@ -1,0 +1,19 @@
+"""reuters_moneyfx: the topic money-fx against the rest, rows of unit length."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks.suite.datasets.base import Dataset, archive, signs, training_csr
+from benchmarks.suite.method import Floats
+
+
+def load() -> tuple[Any, Floats]:
+    """Return the training rows and labels."""
+    data = archive("reuters_moneyfx")
+    return training_csr(data), signs(data["y_train"] > 0)
+
+
+DATASET = Dataset(
+    "reuters_moneyfx", "CSR, topic money-fx against the rest", (1.0,), load, in_quick_run=True
+)

@@ -1,0 +1,1 @@
+"""One library per file; none is imported before it is used."""

@@ -1,0 +1,76 @@
+"""LIBLINEAR through its own Python package, the C function alone on the clock."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from benchmarks.suite.method import Fitted, Floats, Ladder, Method, Peer, Setting, from_augmented
+from benchmarks.suite.task import Task
+
+_LOSS_OF_SOLVER = {3: "hinge", 1: "squared_hinge", 2: "squared_hinge"}
+
+
+class LibLinear(Method):
+    """``train -s <solver> -B 1``; only the call of ``train`` is timed, not the conversion."""
+
+    def __init__(self, solver: int) -> None:
+        self.solver = solver
+        self.name = f"LIBLINEAR -s {solver}"
+        cap = "" if solver == 2 else "; its own limit of 300 passes cannot be raised"
+        self.note = f"-B 1 is the augmented intercept; conversion to its structs not timed{cap}"
+
+    def refusal(self, task: Task) -> str | None:
+        """Return why not: each solver has one loss, and its intercept is augmented."""
+        if task.loss != _LOSS_OF_SOLVER[self.solver]:
+            return f"-s {self.solver} has the {_LOSS_OF_SOLVER[self.solver]} loss"
+        if task.intercept != "augmented":
+            return "its intercept is a regularised feature"
+        return None
+
+    def ladders(self, task: Task, quick: bool) -> Sequence[Ladder]:  # noqa: ARG002
+        """Sweep ``-e``."""
+        if self.solver == 2:
+            tolerances = [1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6]
+        elif quick:
+            tolerances = [1.0, 0.3, 0.1, 3e-2]
+        else:
+            tolerances = [10.0, 3.0, 1.0, 0.5, 0.3, 0.1, 3e-2, 1e-2, 1e-3, 1e-4]
+        return [[{"e": e} for e in tolerances]]
+
+    def prepare(self, X: Any, y: Floats, task: Task) -> Any:  # noqa: ARG002
+        """Convert to LIBLINEAR's nodes."""
+        library = importlib.import_module("liblinear.liblinear")
+        rows = sp.csr_matrix(X, dtype=np.float64)
+        return library.problem(y, rows, bias=1.0), rows.shape[1] + 1
+
+    def fit(self, prepared: Any, task: Task, setting: Setting) -> Any:
+        """Call ``train``."""
+        library = importlib.import_module("liblinear.liblinear")
+        options = f"-s {self.solver} -B 1 -c {task.C!r} -e {setting['e']!r}"
+        parameter = library.parameter(options)
+        printed: list[bytes] = []
+        printer = library.PRINT_STRING_FUN(printed.append)
+        library.liblinear.set_print_string_function(printer)
+        model = library.liblinear.train(prepared[0], parameter)
+        return model, b"".join(printed).decode()
+
+    def result(self, prepared: Any, fitted: Any) -> Fitted:
+        """Copy the weights; LIBLINEAR's positive class is the label that comes first."""
+        model, printed = fitted
+        weights = np.ctypeslib.as_array(model.contents.w, (prepared[1],)).copy()
+        sign = 1.0 if model.contents.label[0] == 1 else -1.0
+        counts = re.findall(r"#iter = (\d+)", printed) or re.findall(r"iter +(\d+)", printed)
+        return from_augmented(sign * weights, int(counts[-1]) if counts else None)
+
+
+PEER = Peer(
+    name="liblinear",
+    requirements=("liblinear-official==2.50.0", "numpy", "scipy"),
+    methods=tuple(LibLinear(solver) for solver in _LOSS_OF_SOLVER),
+)

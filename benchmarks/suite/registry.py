@@ -1,0 +1,39 @@
+"""Every method by name. A peer's own library is imported only when it is used."""
+
+from __future__ import annotations
+
+from benchmarks.suite.method import Method, Peer
+from benchmarks.suite.peers import (
+    intelex,
+    liblinear,
+    libsvm,
+    pecos,
+    scikit_learn,
+    skglm,
+    snapml,
+    vowpalwabbit,
+)
+from benchmarks.suite.solvers import dual_coordinate, linear_svc
+
+OURS: tuple[Method, ...] = (dual_coordinate.METHOD, linear_svc.METHOD)
+
+PEERS: tuple[Peer, ...] = (
+    liblinear.PEER,
+    scikit_learn.PEER,
+    pecos.PEER,
+    snapml.PEER,
+    skglm.PEER,
+    vowpalwabbit.PEER,
+    libsvm.PEER,
+    intelex.PEER,
+)
+
+
+def find_method(name: str) -> Method:
+    """Return the method of that name."""
+    methods = {method.name: method for method in OURS}
+    methods |= {method.name: method for peer in PEERS for method in peer.methods}
+    if name not in methods:
+        message = f"There is no method {name!r}; there are: {', '.join(sorted(methods))}."
+        raise ValueError(message)
+    return methods[name]

@@ -1,0 +1,1 @@
+"""Ways of solving with hinge, one per file."""
