@@ -74,7 +74,7 @@ def row_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats | None:
     try:
         given = np.asarray(sample_weight)
         if given.dtype.kind not in "biufO":
-            message = f"sample_weight has dtype {given.dtype}; weights are real numbers."
+            message = f"sample_weight cannot be read as numbers: its dtype is {given.dtype}."
             raise InvalidWeightsError(message)
         weights = given.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
@@ -84,8 +84,11 @@ def row_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats | None:
         raise InvalidWeightsError(message) from error
     if weights.ndim == 0:
         weights = np.full(n_rows, float(weights))
-    if weights.shape != (n_rows,):
-        message = f"sample_weight has shape {weights.shape}; it must be ({n_rows},)."
+    if weights.ndim != 1:
+        message = f"sample_weight must be 1D array or scalar, got {weights.ndim}D array."
+        raise InvalidWeightsError(message)
+    if len(weights) != n_rows:
+        message = f"sample_weight.shape == {weights.shape}, expected {(n_rows,)}!"
         raise InvalidWeightsError(message)
     bad = np.flatnonzero(~((weights >= 0) & np.isfinite(weights)))
     if len(bad):
@@ -93,6 +96,9 @@ def row_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats | None:
             f"sample_weight holds {float(weights[bad[0]])!r} in row {bad[0]}; "
             "weights must be finite and not negative."
         )
+        raise InvalidWeightsError(message)
+    if not weights.any():
+        message = "Sample weights must contain at least one non-zero number; all of them are zero."
         raise InvalidWeightsError(message)
     weights.flags.writeable = False
     return weights

@@ -16,6 +16,7 @@ from hinge.errors import (
     InvalidParameterError,
     InvalidWeightsError,
 )
+from hinge.labels import row_weights
 from hinge.multiclass import Labels
 from hinge.rows import Rows
 
@@ -94,47 +95,6 @@ def encode_labels(y: Any, name: str = "The model") -> tuple[NDArray[Any], NDArra
         )
         raise InvalidLabelsError(message)
     return classes, codes.astype(np.min_scalar_type(len(classes)))
-
-
-def row_weights(sample_weight: Any, n_rows: int) -> Floats | None:
-    """Return the sample weights, checked, or None if there are none.
-
-    Parameters
-    ----------
-    sample_weight : array-like, number or None
-        What the caller passed.
-    n_rows : int
-        How many rows there are.
-    """
-    if sample_weight is None:
-        return None
-    if isinstance(sample_weight, np.ma.MaskedArray):
-        message = "sample_weight is a masked array; fill the masked weights first."
-        raise InvalidWeightsError(message)
-    try:
-        weights = np.asarray(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        message = f"sample_weight cannot be read as numbers: {error}"
-        raise InvalidWeightsError(message) from error
-    if weights.ndim == 0:
-        weights = np.full(n_rows, float(weights))
-    if weights.ndim != 1:
-        message = f"sample_weight must be 1D array or scalar, got {weights.ndim}D array."
-        raise InvalidWeightsError(message)
-    if len(weights) != n_rows:
-        message = f"sample_weight.shape == {weights.shape}, expected {(n_rows,)}!"
-        raise InvalidWeightsError(message)
-    bad = np.flatnonzero(~((weights >= 0) & np.isfinite(weights)))
-    if len(bad):
-        message = (
-            f"sample_weight holds {float(weights[bad[0]])!r} in row {bad[0]}; weights must be "
-            "finite (no NaN, no infinity) and not negative."
-        )
-        raise InvalidWeightsError(message)
-    if not weights.any():
-        message = "Sample weights must contain at least one non-zero number; all of them are zero."
-        raise InvalidWeightsError(message)
-    return weights
 
 
 def class_weights(

@@ -7,7 +7,6 @@ and a reference solution of the same problem gives the lower bound and the regio
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,22 +14,21 @@ from numpy.typing import ArrayLike
 
 from hinge.certificates import gap
 from hinge.errors import InvalidParameterError
-from hinge.estimators._data import class_weights, encode_labels, row_weights
+from hinge.estimators._data import class_weights, encode_labels
 from hinge.estimators._linear_model import proven_labels, scores, winners
+from hinge.labels import row_weights
 from hinge.models._judged import JudgedModel, judged_model, objective_differences
-from hinge.models._newton import PrimalNewton
 from hinge.models.comparison import Comparison, Standing
 from hinge.multiclass import Labels, class_problem
 from hinge.problem import Problem
-from hinge.result import Certificate, Point, Solution, Status, Stop
+from hinge.result import Certificate, Point, Solution, Stop
 from hinge.rows import Rows
-from hinge.solvers.driver import solve
+from hinge.solvers import DualCoordinate, PrimalNewton, solve
 
 _SECONDS = 60.0
-_COORDINATE_STOP = Stop(gap=1e-6, seconds=_SECONDS)
+_ENOUGH = 1e-6
+_COORDINATE_STOP = Stop(gap=_ENOUGH, seconds=_SECONDS)
 _NEWTON_STOP = Stop(gap=1e-10, seconds=_SECONDS)  # it ends where rounding does, a step or two on
-_COORDINATE_STEPS = 300  # passes after which coordinate descent gives way to Newton's method
-_QUICK_WORK = 10**9  # operations of a Newton step up to which coordinate descent is not tried
 
 
 def compare(
@@ -142,17 +140,14 @@ def _start(a: JudgedModel, b: JudgedModel, number: int, n_rows: int) -> Point | 
 
 
 def _reference(problem: Problem, start: Point | None, stop: Stop | None) -> Solution:
-    """Return a solution to measure by: by coordinate descent, or where that is slow by Newton."""
-    newton, coordinate_stop = PrimalNewton(), stop or _COORDINATE_STOP
-    if not newton.supports(problem):
-        return solve(problem, stop=coordinate_stop, warm=start)
+    """Return a solution to measure by: Newton's where a step is short, else coordinate descent."""
+    newton = PrimalNewton()
     first = None
-    if problem.rows.n_stored * problem.n_features > _QUICK_WORK:
-        steps = min(coordinate_stop.steps or _COORDINATE_STEPS, _COORDINATE_STEPS)
-        first = solve(problem, stop=replace(coordinate_stop, steps=steps), warm=start)
-        if first.status is Status.SOLVED:
+    if newton.supports(problem):
+        first = solve(problem, newton, stop=stop or _NEWTON_STOP)
+        if first.certificate.relative_gap <= _ENOUGH:
             return first
-    second = solve(problem, newton, stop=stop or _NEWTON_STOP)
+    second = solve(problem, DualCoordinate(), stop=stop or _COORDINATE_STOP, warm=start)
     if first is not None and first.certificate.gap < second.certificate.gap:
         return first
     return second

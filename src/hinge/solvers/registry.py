@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from hinge.errors import UnsupportedError, unknown_name
 from hinge.problem import Problem
 from hinge.solvers.linear.dual_coordinate import DualCoordinate
+from hinge.solvers.linear.primal_newton import PrimalNewton
 from hinge.solvers.protocol import Solver
 
-_BY_NAME: dict[str, Callable[[], Solver]] = {DualCoordinate.name: DualCoordinate}
+_BY_NAME: dict[str, Callable[[], Solver]] = {
+    DualCoordinate.name: DualCoordinate,
+    PrimalNewton.name: PrimalNewton,
+}
+STIFF = 1e4  # mean of cost times squared norm from which coordinate descent crawls
 
 
 def solver_names() -> list[str]:
@@ -23,7 +30,8 @@ def get_solver(solver: str | Solver, problem: Problem) -> Solver:
     Parameters
     ----------
     solver : str or Solver
-        A name, a configured solver, or ``"auto"``: the first solver that takes the problem.
+        A name, a configured solver, or ``"auto"``: coordinate descent, or Newton's method for a
+        small problem on which coordinate descent would need too many passes.
     problem : Problem
         What it is to solve.
 
@@ -35,19 +43,25 @@ def get_solver(solver: str | Solver, problem: Problem) -> Solver:
     if isinstance(solver, Solver):
         return solver
     if solver == "auto":
-        return _first_supporting(problem)
+        return _automatic(problem)
     if solver not in _BY_NAME:
         raise unknown_name(solver, "solver", [*_BY_NAME, "auto"])
     return _BY_NAME[solver]()
 
 
-def _first_supporting(problem: Problem) -> Solver:
-    reasons = []
-    for make in _BY_NAME.values():
-        candidate = make()
-        support = candidate.supports(problem)
-        if support:
-            return candidate
-        reasons.append(f"{candidate.name}: {support.reason}")
-    message = "no solver takes this problem. " + " ".join(reasons)
-    raise UnsupportedError(message)
+def _automatic(problem: Problem) -> Solver:
+    """Return the solver for a problem.
+
+    The passes that coordinate descent needs grow with cost times squared norm: raw, unscaled
+    features or a large C. Newton's method does not notice either, but only small problems fit it.
+    """
+    newton = PrimalNewton()
+    stiffness = float(np.mean(problem.costs * problem.rows.squared_norms))
+    if stiffness > STIFF and newton.supports(problem):
+        return newton
+    coordinate = DualCoordinate()
+    support = coordinate.supports(problem)
+    if not support:
+        message = f"no solver takes this problem. {coordinate.name}: {support.reason}"
+        raise UnsupportedError(message)
+    return coordinate

@@ -67,9 +67,7 @@ def recompute(problem: Problem, point: Point) -> Recomputed:
         The values.
     """
     number = _arithmetic(problem)
-    matrix = raw_matrix(problem.rows)
-    dense = matrix.toarray() if sp.issparse(matrix) else matrix
-    rows = _convert(number, dense)
+    rows = _convert(number, raw_matrix(problem.rows))
     y = _convert(number, np.asarray(problem.signs, dtype=np.float64))
     costs = _convert(number, np.asarray(problem.costs))
     coef = _convert(number, point.coef)
@@ -81,7 +79,7 @@ def recompute(problem: Problem, point: Point) -> Recomputed:
     augmented = problem.intercept.value == "augmented"
     primal = coef @ coef / 2 + (b * b / (2 * scale * scale) if augmented else number(0))
     balance = y @ alpha
-    weights = (y * alpha) @ rows
+    weights = rows.T @ (y * alpha)
     dual = -(weights @ weights) / 2 - (scale * scale * balance * balance / 2 if augmented else 0)
     value, conjugate, top = _formulas(problem, number)
     in_the_box = True
@@ -101,7 +99,9 @@ def _arithmetic(problem: Problem) -> Callable[[float], Number]:
 def _convert(number: Callable[[float], Number], values: Any) -> Any:
     """Return the values as an array of fractions, or of extended floating point."""
     if number is np.longdouble:
-        return np.asarray(values, dtype=np.longdouble)
+        return values.astype(np.longdouble)
+    if sp.issparse(values):
+        values = values.toarray()
     flat = np.empty(np.size(values), dtype=object)
     flat[:] = [Fraction(float(value)) for value in np.ravel(values)]
     return flat.reshape(np.shape(values))

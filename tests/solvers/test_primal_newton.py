@@ -1,4 +1,4 @@
-"""The reference solver that models are judged by."""
+"""Newton's method in the primal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import scipy.sparse as sp
 from tests.estimators.data import cancer, two_classes
 
 from hinge import Problem, Status, Stop, solve
-from hinge.models._newton import MOST_FEATURES, PrimalNewton
+from hinge.solvers import PrimalNewton
+from hinge.solvers.linear.primal_newton import MOST_FEATURES
 
 LOSSES = ["hinge", "squared_hinge", "huber"]
 INTERCEPTS = ["augmented", "free", "none"]

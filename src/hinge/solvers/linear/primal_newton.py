@@ -1,4 +1,4 @@
-r"""Newton's method in the primal: slow to set up, indifferent to scaling, for judging models.
+r"""Newton's method in the primal: dear per step, indifferent to scaling and to C.
 
 .. math:: \min_z \tfrac12 \|R z\|^2 + \sum_i c_i\, \ell(y_i z'\tilde x_i), \qquad z = (w, u),
 
@@ -7,8 +7,8 @@ out u if that is free. The derivative of a loss is piecewise linear, so that New
 an exact line search ends after finitely many steps. The hinge loss has no second derivative: it
 is replaced by Huber losses of ever smaller width, whose dual points are also its own.
 
-Given: a problem with at most ``MOST_FEATURES`` features. Returns w and the dual point
-:math:`\alpha_i = -c_i \ell'(m_i)`, for which w(alpha) = w at the optimum.
+Given: a problem small enough for a step to stay short (``MOST_FEATURES``, ``MOST_WORK``).
+Returns w and the dual point :math:`\alpha_i = -c_i \ell'(m_i)`, where w(alpha) = w if optimal.
 Cost per step: ``n d^2`` for the matrix of second derivatives, and ``d^3`` to factorise it.
 Reference: Chapelle, Training a support vector machine in the primal, 2007; the rounding of the
 hinge's corner in stages is ours.
@@ -27,11 +27,12 @@ from hinge.losses import Huber, Loss
 from hinge.problem import Intercept, Problem
 from hinge.result import Point, Progress
 from hinge.rows import Block, Rows, map_blocks
-from hinge.solvers import Solver, State, Support
+from hinge.solvers.protocol import Solver, State, Support
 
 Floats = NDArray[np.float64]
 
 MOST_FEATURES = 1000
+MOST_WORK = 300_000_000  # products that one step may take: about a tenth of a second
 _WIDTHS = tuple(10.0**-k for k in range(1, 9))  # of the Huber losses that stand for the hinge
 _LINE_SEARCH_STEPS = 60
 _LEAST_CURVATURE = 1e-3  # of the objective in a free intercept, in units of the sum of the costs
@@ -75,11 +76,15 @@ class PrimalNewton(Solver):
     name: ClassVar[str] = "primal-newton"
 
     def supports(self, problem: Problem) -> Support:
-        """Return whether the problem has few enough features."""
-        if problem.n_features <= MOST_FEATURES:
-            return Support(True)
-        reason = f"{problem.n_features} features are too many; it takes {MOST_FEATURES} at most."
-        return Support(False, reason)
+        """Return whether one step is short enough to be answered for."""
+        use = "use solver='dual-coordinate'."
+        if problem.n_features > MOST_FEATURES:
+            many = f"{problem.n_features} features are too many for a dense matrix of them"
+            return Support(False, f"{many}; {MOST_FEATURES} is the most: {use}")
+        if problem.n_rows * problem.n_features**2 > MOST_WORK:
+            many = f"{problem.n_rows} rows of {problem.n_features} features make a step too long"
+            return Support(False, f"{many}: {use}")
+        return Support(True)
 
     def start(self, problem: Problem, warm: Point | None = None, seed: int = 0) -> NewtonState:  # noqa: ARG002
         """Return the state before the first step; nothing in it is random."""
