@@ -170,11 +170,28 @@ class Problem:
         return self.intercept_scale if self.intercept is Intercept.AUGMENTED else 0.0
 
     def intercept_weight(self, intercept: float) -> float:
-        """Return the weight of the constant feature that makes this intercept; 0 if none."""
+        """Return the weight of the constant feature that makes this intercept; 0 if none.
+
+        Parameters
+        ----------
+        intercept : float
+            Intercept of the decision function.
+
+        Returns
+        -------
+        float
+            Its weight in the norm.
+        """
         return intercept / self.intercept_scale if self.constant_feature else 0.0
 
     def dual(self) -> DualProgram:
-        """Return the dual as a quadratic program in ``b = y * alpha``."""
+        """Return the dual as a quadratic program in ``b = y * alpha``.
+
+        Returns
+        -------
+        DualProgram
+            Coefficients, bounds and equality constraints.
+        """
         y = self.signs.astype(np.float64)
         reach = self.loss.upper_bound(self.costs)
         diagonal = self.loss.dual_curvature / np.where(self.costs > 0, self.costs, np.inf)
@@ -189,7 +206,18 @@ class Problem:
         )
 
     def with_C(self, C: float) -> Problem:
-        """Return the same problem with another C, sharing rows, labels and weights."""
+        """Return the same problem with another C, sharing rows, labels and weights.
+
+        Parameters
+        ----------
+        C : float
+            Weight of the losses, greater than 0.
+
+        Returns
+        -------
+        Problem
+            A new problem over the same data.
+        """
         other = object.__new__(Problem)
         other.__dict__.update(self.__dict__)
         other.C = positive(C, "C")
@@ -201,6 +229,11 @@ class Problem:
 
         It tells whether a saved state or certificate belongs to this problem; it is no proof
         against somebody who sets out to forge one.
+
+        Returns
+        -------
+        str
+            32 hexadecimal digits.
         """
         digest = hashlib.blake2b(digest_size=16)
         options = (self.loss, self.C, self.intercept.value, self.constant_feature)
@@ -218,8 +251,11 @@ class Problem:
     @property
     def largest_norm(self) -> float:
         """An upper bound on the norm of every row that has a cost."""
-        norms = self.rows.norm_bounds(slice(None))
-        return float(np.max(norms, where=self.costs > 0, initial=0.0))
+        squares = self.rows.squared_norms
+        if self.sample_weight is None:
+            return self.rows.norm_bound(float(np.max(squares)))
+        weighted = self.sample_weight > 0
+        return self.rows.norm_bound(float(np.max(squares, where=weighted, initial=0.0)))
 
     def _check_costs(self) -> None:
         """Refuse weights that leave a class empty, or products that leave floating point."""

@@ -31,7 +31,7 @@ class Status(enum.StrEnum):
     TIME_LIMIT = "time_limit"
     """``Stop.seconds`` passed first."""
     STALLED = "stalled"
-    """Nothing moves beyond rounding any more, and the criteria do not hold."""
+    """Nothing moves beyond rounding, or four times the work has not narrowed the gap at all."""
     INTERRUPTED = "interrupted"
     """Ctrl-C, or an observer asked to stop."""
     NUMERICAL_ERROR = "numerical_error"
@@ -68,7 +68,18 @@ class Stop:
             count(self.steps, "Stop(steps=)")
 
     def satisfied_by(self, certificate: Certificate) -> bool:
-        """Return whether the certificate meets every criterion given; never with NaN."""
+        """Return whether the certificate meets every criterion given; never with NaN.
+
+        Parameters
+        ----------
+        certificate : Certificate
+            What the judge has recomputed.
+
+        Returns
+        -------
+        bool
+            False also if no criterion is given.
+        """
         if self.gap is None and self.kkt is None:
             return False
         gap_holds = self.gap is None or certificate.relative_gap <= self.gap
@@ -134,13 +145,33 @@ class Certificate:
     notes: tuple[str, ...] = ()
     region: Region | None = field(default=None, repr=False)
 
+    def __str__(self) -> str:
+        lines = [
+            f"objective        {self.primal:.10g}",
+            f"proven at least  {self.primal - self.gap:.10g}",
+            f"relative gap     {self.relative_gap:.3g}",
+            f"violation        {self.kkt:.3g}",
+        ]
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
     @property
     def is_rounding(self) -> bool:
         """Whether the gap is hardly more than its own rounding bound: as good as it gets."""
         return self.gap <= 2.0 * self.rounding < np.inf
 
     def decision_bounds(self, X: ArrayLike) -> tuple[Floats, Floats]:
-        """Return bounds on the decision value that the exact optimum gives every row of X."""
+        """Return bounds on the decision value that the exact optimum gives every row of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Any rows.
+
+        Returns
+        -------
+        lower, upper : ndarray of shape (n_samples,)
+            Infinite where nothing is proven.
+        """
         if self.region is None:
             n = int(np.shape(X)[0])
             return np.full(n, -np.inf), np.full(n, np.inf)
@@ -163,7 +194,18 @@ class Certificate:
         return (lower > 0.0) | (upper < 0.0)
 
     def unsettled(self, X: ArrayLike) -> int:
-        """Return how many rows of X could still change their label."""
+        """Return how many rows of X could still change their label.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Any rows.
+
+        Returns
+        -------
+        int
+            The number of rows that are not settled.
+        """
         return int(np.count_nonzero(~self.settled(X)))
 
 

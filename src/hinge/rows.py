@@ -15,6 +15,7 @@ What happens to input, once and by rule:
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -151,6 +152,13 @@ class Rows:
         longest = self.longest_row
         squares = self.squared_norms[which] * (1.0 + 2.0 * rounding_factor(longest))
         return np.sqrt(squares + longest * _SMALLEST)
+
+    def norm_bound(self, squared_norm: float) -> float:
+        """Return an upper bound on the norm of a row with this computed squared norm."""
+        longest = self.longest_row
+        return math.sqrt(
+            squared_norm * (1.0 + 2.0 * rounding_factor(longest)) + longest * _SMALLEST
+        )
 
     @property
     def block_rows(self) -> int:
