@@ -128,7 +128,7 @@ def _canonical_csr(X: Any) -> Any:
     if X.format != "csr":
         X = _to_csr(X)
     values, indices, indptr = np.asarray(X.data), np.asarray(X.indices), np.asarray(X.indptr)
-    _check_structure((values, indices, indptr), X.shape, ("row", "column"))
+    check_compressed((values, indices, indptr), X.shape, ("row", "column"))
     stored = int(indptr[-1])
     values, indices = values[:stored], indices[:stored]
     pieces = (
@@ -150,7 +150,7 @@ def _to_csr(X: Any) -> Any:
     try:
         if X.format == "csc":
             pieces = (np.asarray(X.data), np.asarray(X.indices), np.asarray(X.indptr))
-            _check_structure(pieces, X.shape[::-1], ("column", "row"))
+            check_compressed(pieces, X.shape[::-1], ("column", "row"))
             return X.tocsr()
         if X.format == "lil" and any(
             len(columns) != len(values) for columns, values in zip(X.rows, X.data, strict=True)
@@ -194,7 +194,7 @@ def assemble(
     return matrix
 
 
-def _check_structure(
+def check_compressed(
     pieces: tuple[NDArray[Any], NDArray[Any], NDArray[Any]],
     shape: tuple[int, int],
     axes: tuple[str, str],

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from hinge.errors import InvalidDataError
 from hinge.inequality import rounding_factor
-from hinge.ingest import assemble, canonical
+from hinge.ingest import assemble, canonical, check_compressed
 from hinge.threads import single_threaded_blas
 
 Floats = NDArray[np.float64]
@@ -185,6 +185,16 @@ class Rows:
         indices = self.indices[first:last]
         starts = (self.indptr[start : stop + 1] - first).astype(indices.dtype, copy=False)
         return Block(start, stop, values, self.n_features, (indices, starts))
+
+    def check_structure(self) -> None:
+        """Refuse sparse rows whose arrays the caller has broken since they were validated.
+
+        The arrays are the caller's own: native code, which does not look where it reads, asks
+        before every run.
+        """
+        if self.is_sparse:
+            pieces = (self.values, self.indices, self.indptr)
+            check_compressed(pieces, (self.n_rows, self.n_features), ("row", "column"))
 
     def blocks(self) -> Iterator[Block]:
         """Yield every block in order."""

@@ -105,6 +105,7 @@ class DualCoordinateState(State):
     def _view(self) -> core.DualCoordinateRun:
         problem = self.problem
         data = problem.rows
+        data.check_structure()
         columns, offsets = (data.indices, data.indptr) if data.is_sparse else (None, None)
         schedule = core.DualSchedule()
         for name, value in self.schedule.items():
@@ -197,7 +198,7 @@ class DualCoordinate(Solver):
             best_margins=np.zeros(n_rows),
             order=np.zeros(n_rows, dtype=np.uint32),
             vectors=np.zeros((_VECTORS, problem.n_features + 1)),
-            random=np.array(core.seeded_words(seed % 2**64), dtype=np.uint64),
+            random=np.array(core.seeded_words(int(seed) % 2**64), dtype=np.uint64),
             counters=np.zeros(core.dual_counters, dtype=np.int64),
             numbers=np.zeros(core.dual_numbers),
             schedule={
@@ -209,7 +210,8 @@ class DualCoordinate(Solver):
             },
             constant=_constant_feature(problem),
         )
-        if is_warm and warm is not None and problem.intercept is Intercept.FREE:
+        is_free = problem.intercept is Intercept.FREE
+        if is_warm and warm is not None and is_free and math.isfinite(warm.intercept):
             state.run.offset = warm.intercept
         state.run.start(warm=is_warm)
         return state
@@ -251,7 +253,10 @@ def _constant_feature(problem: Problem) -> float:
     """Return the constant feature's value: the problem's, or the means to a free intercept."""
     if problem.intercept is not Intercept.FREE:
         return problem.constant_feature
-    typical = float(np.mean(problem.rows.squared_norms))
+    squares = problem.rows.squared_norms
+    if problem.sample_weight is not None:
+        squares = squares[problem.sample_weight > 0]  # a row without weight is absent
+    typical = float(np.mean(squares))
     return math.sqrt(_CENTRING**2 * typical + _MOVES / float(np.sum(problem.costs)))
 
 
