@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import time
+from typing import ClassVar
+
 import numpy as np
 import pytest
 from tests.estimators.data import three_classes
 
-from hinge import Problem, Solution, Status, Stop, solve
+from hinge import Point, Problem, Solution, Status, Stop, solve
 from hinge.losses import get_loss
 from hinge.multiclass import Labels, Objective, Plan, solve_one_vs_rest
 from hinge.problem import Intercept
+from hinge.result import Progress
 from hinge.rows import Rows
-from hinge.solvers import Event, StopFlag
+from hinge.solvers import Event, Solver, State, StopFlag, Support
 
 OBJECTIVE = Objective(get_loss("squared_hinge"), 1.0, Intercept.AUGMENTED)
-HARD = Objective(get_loss("hinge"), 1e8, Intercept.AUGMENTED)
 NO_WARM = [None, None, None]
 
 
@@ -51,20 +54,78 @@ def test_each_class_is_what_it_would_be_alone() -> None:
         assert solution.state is None
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-def test_a_time_limit_is_spent_on_the_classes_that_need_it(threads: int) -> None:
+class TickingState(State):
+    """How many seconds have been spent on a problem."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.steps = 0
+
+
+class Ticking(Solver):
+    """A solver whose every step takes a second of a clock of its own.
+
+    Parameters
+    ----------
+    needs : dict of int to int
+        How many steps a problem takes, by the first row of its positive class.
+    """
+
+    name: ClassVar[str] = "ticking"
+
+    def __init__(self, needs: dict[int, int]) -> None:
+        self.needs = needs
+        self.now = 0.0
+
+    def supports(self, problem: Problem) -> Support:
+        return Support(problem.n_rows > 0)
+
+    def start(self, problem: Problem, warm: Point | None = None, seed: int = 0) -> TickingState:
+        assert (warm, seed) == (None, 0)
+        return TickingState(problem)
+
+    def step(self, state: TickingState, work: int) -> int:
+        assert work > 0
+        self.now += 1.0
+        state.steps += 1
+        return 1
+
+    def point(self, state: TickingState) -> Point:
+        if self._is_done(state):
+            return solve(state.problem, stop=Stop(gap=1e-4)).point
+        return Point(np.zeros(4), 0.0, np.zeros(state.problem.n_rows))
+
+    def progress(self, state: TickingState) -> Progress:
+        claim = 1.0 if self._is_done(state) else float("nan")
+        return Progress(state.steps, state.steps, claim, claim)
+
+    def _is_done(self, state: TickingState) -> bool:
+        return state.steps >= self.needs[int(np.argmax(state.problem.signs > 0))]
+
+
+@pytest.mark.parametrize(
+    ("limit", "steps", "status"),
+    [
+        # Shares of 4, 5 and 5 seconds; the second problem gets the 3 that are left over.
+        (12.0, [2, 8, 2], Status.TIME_LIMIT),
+        (20.0, [2, 10, 2], Status.SOLVED),
+    ],
+)
+def test_time_that_quick_classes_leave_goes_to_slow_ones(
+    limit: float, steps: list[int], status: Status, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rows, labels = iris()
+    solver = Ticking({0: 2, 50: 10, 100: 2})
+    monkeypatch.setattr(time, "perf_counter", lambda: solver.now)
     listener = Ending(-1)
-    plan = Plan(stop=Stop(gap=1e-13, seconds=0.4), threads=threads, listeners=(listener,))
-    solutions = solve_one_vs_rest(rows, labels, HARD, NO_WARM, plan, StopFlag())
-    assert sorted(listener.ended) == [0, 1, 2]
-    for solution in solutions:
-        assert solution.steps > 0
-        assert np.isfinite(solution.certificate.primal)
-        seconds = solution.trace.column("seconds")
-        assert (np.diff(seconds) >= 0).all()
-        assert solution.state is None
-    assert Status.TIME_LIMIT in {solution.status for solution in solutions}
+    plan = Plan(solver, Stop(gap=1e-3, seconds=limit), listeners=(listener,))
+    solutions = solve_one_vs_rest(rows, labels, OBJECTIVE, NO_WARM, plan, StopFlag())
+    assert [solution.steps for solution in solutions] == steps
+    assert [solution.status for solution in solutions] == [Status.SOLVED, status, Status.SOLVED]
+    assert solutions[1].seconds == steps[1]
+    assert listener.ended == [0, 2, 1]
+    assert all(solution.state is None for solution in solutions)
+    assert all(np.isfinite(solution.certificate.primal) for solution in solutions)
 
 
 def test_a_listener_ends_everything() -> None:

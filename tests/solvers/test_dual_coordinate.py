@@ -114,7 +114,7 @@ def test_any_C_returns_the_truth(loss: str, intercept: str, exponent: int) -> No
     X, y = two_clouds()
     problem = Problem(X, y, loss=loss, C=10.0**exponent, intercept=intercept)
     stop = Stop(gap=1e-3, steps=2000)
-    solution = solve(problem, stop=stop)
+    solution = solve(problem, DualCoordinate(), stop)
     verify(problem, solution, stop)
     assert solution.status in (Status.SOLVED, Status.ITERATION_LIMIT, Status.STALLED)
     if exponent <= 0:
@@ -127,7 +127,8 @@ def test_any_C_returns_the_truth(loss: str, intercept: str, exponent: int) -> No
 def test_any_scale_returns(loss: str, intercept: str, scale: float) -> None:
     X, y = two_clouds()
     stop = Stop(gap=1e-3, steps=500)
-    solution = solve(Problem(X * scale, y, loss=loss, intercept=intercept), stop=stop)
+    problem = Problem(X * scale, y, loss=loss, intercept=intercept)
+    solution = solve(problem, DualCoordinate(), stop)
     if solution.status is Status.SOLVED:
         assert solution.certificate.relative_gap <= 1e-3
     assert np.isfinite(solution.coef).all()

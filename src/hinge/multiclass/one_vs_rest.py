@@ -21,7 +21,7 @@ from hinge.multiclass.workers import HandOver, call_here, map_in_threads
 from hinge.problem import Intercept, Problem
 from hinge.result import Certificate, Point, Solution, Status, Stop, Trace
 from hinge.rows import Rows
-from hinge.solvers import DualCoordinate, Event, Settings, Solver, StopFlag, get_solver, run
+from hinge.solvers import Event, Settings, Solver, StopFlag, get_solver, run
 
 _WORTH_A_ROUND = 0.05  # share of the time limit below which no further round is begun
 _NEVER_BEGUN = "training was stopped before this class began: nothing is proven"
@@ -161,7 +161,7 @@ class _Fit:
             observers=self._observers(number, hand_over),
             threads=max(1, self.plan.threads // len(self.warm)),
         )
-        solver = _solver(self.plan, problem)
+        solver = get_solver(self.plan.solver, problem, self.plan.stop.gap)
         state = None if before is None else before.state
         solution = run(problem, solver, settings, self.warm[number], state, self.flag)
         if before is not None:
@@ -217,14 +217,6 @@ class _Fit:
         if ended or self._remaining() <= _WORTH_A_ROUND * (limit or 0.0):
             self.solutions[number] = replace(solution, state=None)
             self._tell_end(number, solution)
-
-
-def _solver(plan: Plan, problem: Problem) -> Solver:
-    """Return the solver; one chosen by name must come to rest if that is what is asked for."""
-    solver = get_solver(plan.solver, problem)
-    if plan.stop.gap == 0.0 and plan.solver is not solver and isinstance(solver, DualCoordinate):
-        return DualCoordinate(extrapolation=False)
-    return solver
 
 
 def _joined(first: Solution, second: Solution) -> Solution:

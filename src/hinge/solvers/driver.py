@@ -139,7 +139,7 @@ def solve(
     """
     settings = Settings(stop or Stop(), seed, tuple(observers))
     start = warm.point if isinstance(warm, Solution) else warm
-    chosen = get_solver(solver, problem)
+    chosen = get_solver(solver, problem, settings.stop.gap)
     with listening() as flag:
         solution = run(problem, chosen, settings, start, resume, flag)
     if flag:

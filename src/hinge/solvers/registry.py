@@ -12,9 +12,9 @@ from hinge.solvers.linear.dual_coordinate import DualCoordinate
 from hinge.solvers.linear.primal_newton import PrimalNewton
 from hinge.solvers.protocol import Solver
 
-_BY_NAME: dict[str, Callable[[], Solver]] = {
-    DualCoordinate.name: DualCoordinate,
-    PrimalNewton.name: PrimalNewton,
+_BY_NAME: dict[str, Callable[[float | None], Solver]] = {
+    DualCoordinate.name: DualCoordinate.aimed_at,
+    PrimalNewton.name: lambda _: PrimalNewton(),
 }
 STIFF = 1e4  # mean of cost times squared norm from which coordinate descent crawls
 
@@ -24,7 +24,7 @@ def solver_names() -> list[str]:
     return sorted(_BY_NAME)
 
 
-def get_solver(solver: str | Solver, problem: Problem) -> Solver:
+def get_solver(solver: str | Solver, problem: Problem, gap: float | None = None) -> Solver:
     """Return the solver of that name, the solver itself, or the one chosen for the problem.
 
     Parameters
@@ -34,6 +34,8 @@ def get_solver(solver: str | Solver, problem: Problem) -> Solver:
         small problem on which coordinate descent would need too many passes.
     problem : Problem
         What it is to solve.
+    gap : float or None, default=None
+        The relative gap that is asked for; a solver chosen by name is set up for it.
 
     Returns
     -------
@@ -43,13 +45,13 @@ def get_solver(solver: str | Solver, problem: Problem) -> Solver:
     if isinstance(solver, Solver):
         return solver
     if solver == "auto":
-        return _automatic(problem)
+        return _automatic(problem, gap)
     if solver not in _BY_NAME:
         raise unknown_name(solver, "solver", [*_BY_NAME, "auto"])
-    return _BY_NAME[solver]()
+    return _BY_NAME[solver](gap)
 
 
-def _automatic(problem: Problem) -> Solver:
+def _automatic(problem: Problem, gap: float | None) -> Solver:
     """Return the solver for a problem.
 
     The passes that coordinate descent needs grow with cost times squared norm: raw, unscaled
@@ -59,7 +61,7 @@ def _automatic(problem: Problem) -> Solver:
     stiffness = float(np.mean(problem.costs * problem.rows.squared_norms))
     if stiffness > STIFF and newton.supports(problem):
         return newton
-    coordinate = DualCoordinate()
+    coordinate = DualCoordinate.aimed_at(gap)
     support = coordinate.supports(problem)
     if not support:
         message = f"no solver takes this problem. {coordinate.name}: {support.reason}"

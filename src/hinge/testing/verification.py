@@ -13,6 +13,7 @@ from hinge.testing.exact import Recomputed, recompute
 
 OBJECTIVE_TOLERANCE = 1e-9  # relative, of reported against recomputed objective values
 GAP_TOLERANCE = 1e-7  # of the gap, relative to the objective
+ROUNDING_TOLERANCE = 1e-5  # of the rounding bound, relative to the objective
 
 
 def verify(problem: Problem, solution: Solution, stop: Stop | None = None) -> Recomputed:
@@ -77,7 +78,12 @@ def verify_certificate(problem: Problem, point: Point, certificate: Certificate)
         certificate.gap >= recomputed.gap,
         f"the gap is {float(recomputed.gap)!r}, more than the reported {certificate.gap!r}",
     )
-    _close("gap", certificate.gap, float(recomputed.gap) + penalty, GAP_TOLERANCE * scale)
+    _require(
+        0.0 <= certificate.rounding <= ROUNDING_TOLERANCE * scale,
+        f"the rounding bound {certificate.rounding!r} is not small beside {scale!r}",
+    )
+    slack = GAP_TOLERANCE * scale + certificate.rounding
+    _close("gap", certificate.gap, float(recomputed.gap) + penalty, slack)
     relative = certificate.gap / max(abs(certificate.primal), abs(certificate.dual))
     _close("relative_gap", certificate.relative_gap, relative, 1e-12 * relative)
     return recomputed

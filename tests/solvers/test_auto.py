@@ -1,0 +1,88 @@
+"""The choice of a solver, and what comes back whatever is chosen."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.solvers.data import two_clouds
+
+import hinge
+from hinge import Problem, Status, Stop, solve
+from hinge.solvers import DualCoordinate, PrimalNewton, get_solver, solver_names
+from hinge.testing import verify
+
+LOSSES = ["hinge", "squared_hinge", "huber"]
+INTERCEPTS = ["free", "augmented", "none"]
+RETURNED = (Status.SOLVED, Status.ITERATION_LIMIT, Status.STALLED)
+
+
+def test_names_and_objects() -> None:
+    X, y = two_clouds()
+    problem = Problem(X, y)
+    for name in solver_names():
+        assert get_solver(name, problem).name == name
+    configured = DualCoordinate("cyclic")
+    assert get_solver(configured, problem) is configured
+    with pytest.raises(hinge.InvalidParameterError, match=r"'auto'.*Did you mean 'primal-newton'"):
+        get_solver("primal_newton", problem)
+
+
+def test_newton_is_chosen_where_coordinate_descent_crawls() -> None:
+    X, y = two_clouds()
+    assert isinstance(get_solver("auto", Problem(X, y, C=1.0)), DualCoordinate)
+    assert isinstance(get_solver("auto", Problem(X * 1e4, y, C=1.0)), PrimalNewton)
+    wide = np.random.default_rng(0).normal(size=(20, 3000)) * 1e4
+    assert isinstance(get_solver("auto", Problem(wide, np.arange(20) % 2)), DualCoordinate)
+
+
+@pytest.mark.parametrize("factor", [1.0, 1e4])
+def test_rows_without_weight_do_not_sway_the_choice(factor: float) -> None:
+    X, y = two_clouds()
+    X = X * factor
+    weights = np.ones(len(y))
+    absent = np.zeros(100_000)
+    rows = np.vstack([X, np.zeros((len(absent), X.shape[1]))])
+    labels = np.append(y, np.zeros(len(absent), dtype=int))
+    padded = Problem(rows, labels, sample_weight=np.append(weights, absent))
+    chosen = [get_solver("auto", problem).name for problem in (Problem(X, y), padded)]
+    assert chosen[0] == chosen[1]
+
+
+@pytest.mark.parametrize("exponent", range(-10, 11, 2))
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_any_C_returns_the_truth(loss: str, intercept: str, exponent: int) -> None:
+    rng = np.random.default_rng(0)
+    X, y = two_clouds()
+    wide = rng.normal(size=(9, 40)), np.arange(9) % 2
+    apart = X + 100.0 * np.outer(2 * y - 1, np.ones(X.shape[1])), y
+    twice = np.column_stack([X, X]), y
+    for rows, labels in ((X, y), wide, apart, twice):
+        problem = Problem(rows, labels, loss=loss, C=10.0**exponent, intercept=intercept)
+        stop = Stop(gap=1e-3, steps=300)
+        solution = solve(problem, stop=stop)
+        verify(problem, solution, stop)
+        assert solution.status in RETURNED
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e-100, 1e-20, 1e20, 1e100, 1e140])
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_any_scale_returns(loss: str, intercept: str, scale: float) -> None:
+    X, y = two_clouds()
+    problem = Problem(X * scale, y, loss=loss, intercept=intercept)
+    solution = solve(problem, stop=Stop(gap=1e-3, steps=300))
+    assert solution.status in RETURNED
+    assert np.isfinite(solution.coef).all()
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_separable_data_that_are_not_scaled(loss: str, intercept: str) -> None:
+    X, y = two_clouds()
+    X = X + 100.0 * np.outer(2 * y - 1, np.ones(X.shape[1]))
+    stop = Stop(gap=1e-3, steps=20_000)
+    problem = Problem(X, y, loss=loss, intercept=intercept, C=1.0)
+    solution = solve(problem, stop=stop)
+    assert solution.status is Status.SOLVED
+    verify(problem, solution, stop)
