@@ -58,6 +58,9 @@ def _add_linear(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dtype", choices=["float64", "float32"], default="float64")
     parser.add_argument("--datasets", nargs="+", default=[], help="only these")
     parser.add_argument("--methods", nargs="+", default=[], help="only these methods or peers")
+    parser.add_argument(
+        "--update", action="store_true", help="keep what the stored record has of anything else"
+    )
     parser.add_argument("--seconds", type=float, help="limit on one fit")
     parser.add_argument(
         "--processor-clock",
@@ -85,19 +88,13 @@ def _linear(options: argparse.Namespace, arguments: list[str]) -> int:
         tuple(options.methods),
         options.reference_seconds,
     )
-    title = f"Linear machines: {options.loss} loss, {options.intercept} intercept, {options.dtype}"
-    report = new_report(title, arguments)
-    report.remarks = [
-        f"Every run in its own process, one thread, shortest of at least three fits (fewer only "
-        f"where they take more than {budget.seconds:g} s); a fit of 100 rows before. Runs that "
-        f"count were timed in {budget.rounds} rounds.",
-        _CLOCKS[budget.clock],
-        f"All arrays are {options.dtype}; methods that compute in float32 are given them rounded.",
-        "Gap of another method: its objective, recomputed, against the best proven lower bound. "
-        "Gap of hinge: as its own certificate proves it.",
-    ]
     name = f"linear-{options.loss}-{options.intercept}-{options.dtype}"
     output = options.output or (cache_folder() / "quick" if options.quick else _RESULTS)
+    title = f"Linear machines: {options.loss} loss, {options.intercept} intercept, {options.dtype}"
+    report = new_report(title, arguments)
+    report.remarks = _remarks(budget, options.dtype)
+    if options.update:
+        report = Report.load(output / f"{name}.json").updated_by(report)
     for _ in linear.run(selection, budget, report):
         # After every task, so that a benchmark that is cut short leaves what it has.
         linear.write(report, output, name)
@@ -105,6 +102,19 @@ def _linear(options: argparse.Namespace, arguments: list[str]) -> int:
     if options.quick:
         print("\n" + tables.summary(report))
     return 0
+
+
+def _remarks(budget: Budget, dtype: str) -> list[str]:
+    """Return what a reader of the tables should know of the conditions."""
+    return [
+        f"Every run in its own process, one thread, shortest of at least three fits (fewer only "
+        f"where they take more than {budget.seconds:g} s); a fit of 100 rows before. Runs that "
+        f"count were timed in {budget.rounds} rounds.",
+        _CLOCKS[budget.clock],
+        f"All arrays are {dtype}; methods that compute in float32 are given them rounded.",
+        "Gap of another method: its objective, recomputed, against the best proven lower bound. "
+        "Gap of hinge: as its own certificate proves it.",
+    ]
 
 
 def _peers(names: list[str]) -> int:

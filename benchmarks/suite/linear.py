@@ -13,7 +13,7 @@ from benchmarks.suite.method import Method, Peer
 from benchmarks.suite.objective import REFERENCE_GAP, Objective
 from benchmarks.suite.peers.libsvm import SMALL_SETS
 from benchmarks.suite.record import Run
-from benchmarks.suite.registry import OURS, PEERS
+from benchmarks.suite.registry import OURS, PEERS, all_methods
 from benchmarks.suite.report import Report
 from benchmarks.suite.sweep import Budget, sweep, this_python, time_again
 from benchmarks.suite.task import Task
@@ -60,9 +60,14 @@ class Selection:
 
 
 def run(selection: Selection, budget: Budget, report: Report) -> Iterator[Task]:
-    """Fill the report, and yield each task when it is done."""
+    """Fill the report, and yield each task when it is done.
+
+    What the report already holds of other methods and other tasks stays in it.
+    """
     tasks = selection.tasks(budget.quick)
     interpreters = _interpreters(selection, tasks, report)
+    renewed = {(task.title, method.name) for task in tasks for method, _ in interpreters}
+    report.runs = [run for run in report.runs if (run.task, run.method) not in renewed]
     for task in tasks:
         print(f"{task.title}: reference to {REFERENCE_GAP:g}", flush=True)
         objective = Objective(task, selection.reference_seconds)
@@ -74,7 +79,8 @@ def run(selection: Selection, budget: Budget, report: Report) -> Iterator[Task]:
                 time_again(objective, python, report.of(task.title, method.name), budget)
         objective.store()
         _measure_again(report, objective)
-        report.tasks.append(_describe(objective))
+        others = [known for known in report.tasks if known["title"] != task.title]
+        report.tasks = sorted([*others, _describe(objective)], key=_place)
         yield task
 
 
@@ -94,7 +100,7 @@ def _interpreters(
     for method in OURS:
         if _is_selected(selection, method, None):
             found.append((method, this_python()))
-            report.methods.append(_entry(method, "this repository", method.note))
+            _note(report, method, "this repository", method.note)
     for peer in PEERS:
         environment = environments.find(peer)
         for method in peer.methods:
@@ -102,13 +108,12 @@ def _interpreters(
                 continue
             refusals = [method.refusal(task) for task in tasks]
             if all(refusals):
-                report.methods.append(_entry(method, "-", f"not run: {refusals[0]}"))
+                _note(report, method, "-", f"not run: {refusals[0]}")
             elif environment.python is None:
-                report.methods.append(_entry(method, "-", f"not run: {environment.reason}"))
+                _note(report, method, "-", f"not run: {environment.reason}")
             else:
                 found.append((method, environment.python))
-                version = _version(peer, environment.versions)
-                report.methods.append(_entry(method, version, method.note))
+                _note(report, method, _version(peer, environment.versions), method.note)
     return found
 
 
@@ -117,13 +122,22 @@ def _is_selected(selection: Selection, method: Method, peer: Peer | None) -> boo
     return not selection.methods or bool(names & set(selection.methods))
 
 
-def _entry(method: Method, version: str, note: str) -> dict[str, str]:
-    return {
+def _note(report: Report, method: Method, version: str, note: str) -> None:
+    """Enter a method into the report, in the place of an earlier entry of it."""
+    entry = {
         "name": method.name,
         "version": version,
         "arithmetic": method.arithmetic,
         "note": note,
     }
+    order = [known.name for known in all_methods()]
+    others = [known for known in report.methods if known["name"] != method.name]
+    report.methods = sorted([*others, entry], key=lambda known: order.index(known["name"]))
+
+
+def _place(task: dict[str, Any]) -> tuple[int, float]:
+    """Return where a task stands in the tables."""
+    return [dataset.name for dataset in DATASETS].index(task["dataset"]), task["C"]
 
 
 def _version(peer: Peer, versions: dict[str, str]) -> str:

@@ -29,10 +29,14 @@ PEERS: tuple[Peer, ...] = (
 )
 
 
+def all_methods() -> list[Method]:
+    """Return every method, hinge's own first."""
+    return [*OURS, *(method for peer in PEERS for method in peer.methods)]
+
+
 def find_method(name: str) -> Method:
     """Return the method of that name."""
-    methods = {method.name: method for method in OURS}
-    methods |= {method.name: method for peer in PEERS for method in peer.methods}
+    methods = {method.name: method for method in all_methods()}
     if name not in methods:
         message = f"There is no method {name!r}; there are: {', '.join(sorted(methods))}."
         raise ValueError(message)

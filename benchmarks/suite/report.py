@@ -7,7 +7,7 @@ import json
 import os
 import platform
 import shlex
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +46,12 @@ class Report:
     def of(self, task: str, method: str) -> list[Run]:
         """Return the runs of a method on a task."""
         return [run for run in self.runs if run.task == task and run.method == method]
+
+    def updated_by(self, newer: Report) -> Report:
+        """Return this record under the date and machine of a newer one, with both commands."""
+        commands = [*self.command.split("; "), newer.command]
+        command = "; ".join(dict.fromkeys(commands))
+        return replace(self, command=command, machine=newer.machine, date=newer.date)
 
     def save(self, path: Path) -> None:
         """Write the record as JSON."""

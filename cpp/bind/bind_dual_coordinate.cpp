@@ -245,21 +245,23 @@ void bind_dual_coordinate(nb::module_& module) {
     nb::class_<Matrix>(module, "RowsView", "Rows in the caller's memory, dense or CSR.")
         .def(nb::init<AnyArray, std::optional<AnyArray>, std::optional<AnyArray>, std::int64_t,
                       std::int64_t>(),
-             nb::arg("values"), nb::arg("columns").none(), nb::arg("offsets").none(),
-             nb::arg("count"), nb::arg("width"));
+             nb::arg("values").noconvert(), nb::arg("columns").noconvert().none(),
+             nb::arg("offsets").noconvert().none(), nb::arg("count"), nb::arg("width"));
 
     nb::class_<Arrays>(module, "DualArrays", "The arrays that a run lives in.")
         .def(nb::init<Array<double, 2>, Array<double, 1>, Array<std::uint32_t, 1>, Array<double, 2>,
                       Array<std::uint64_t, 1>, Array<std::int64_t, 1>, Array<double, 1>>(),
-             nb::kw_only(), nb::arg("rows"), nb::arg("best_margins"), nb::arg("order"),
-             nb::arg("vectors"), nb::arg("random"), nb::arg("counters"), nb::arg("numbers"));
+             nb::kw_only(), nb::arg("rows").noconvert(), nb::arg("best_margins").noconvert(),
+             nb::arg("order").noconvert(), nb::arg("vectors").noconvert(),
+             nb::arg("random").noconvert(), nb::arg("counters").noconvert(),
+             nb::arg("numbers").noconvert());
 
     const auto unlocked = nb::call_guard<nb::gil_scoped_release>();
     nb::class_<DualCoordinateRun>(module, "DualCoordinateRun",
                                   "Dual coordinate descent over arrays that the caller owns.")
         .def(nb::init<Matrix, Array<const double, 1>, DualProgram, const Schedule&, Arrays>(),
-             nb::arg("matrix"), nb::arg("costs"), nb::arg("program"), nb::arg("schedule"),
-             nb::arg("arrays"))
+             nb::arg("matrix"), nb::arg("costs").noconvert(), nb::arg("program"),
+             nb::arg("schedule"), nb::arg("arrays"))
         .def("start", &DualCoordinateRun::start, nb::arg("warm"),
              "Prepare the arrays; warm says whether they hold dual coefficients to start from.")
         .def("advance", &DualCoordinateRun::advance, nb::arg("work"), unlocked,

@@ -103,9 +103,7 @@ Memory solve_typed(const Data& data, DualProgram program, const Schedule& schedu
     double primal = kInfinity;
     double dual = -kInfinity;
     std::int64_t seen = 0;
-    const auto& counters = memory.counters;
-    while ((counters.checks < checks && counters.at_rest == 0) ||
-           counters.phase == hinge::Phase::select) {
+    while (memory.counters.checks < checks && memory.counters.at_rest == 0) {
         hinge::advance(run, work);
         if (memory.counters.checks > seen) {
             seen = memory.counters.checks;

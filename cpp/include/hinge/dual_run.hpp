@@ -84,6 +84,7 @@ struct Counters {
     std::int64_t snapshot;     // whether this sweep takes the snapshot as it goes
     std::int64_t settled;      // rows screened for good
     std::int64_t idle_checks;  // since the gap was last halved
+    std::int64_t confirms;     // whether w is formed anew to confirm that the run is at rest
     std::int64_t at_rest;
 };
 
@@ -96,7 +97,7 @@ struct Numbers {
     double first_gap;    // the same for the first sweep since the last check
     double drift_slope;  // derivative of the dual along the drift, without the part of w
     double drift_bend;
-    double largest_step;  // in units of the margin
+    double violation;     // largest slope at the last check that the box does not hold up
     double largest_norm;  // of a row
     double offset;        // centre b_k of a free intercept
     double step;

@@ -1,7 +1,7 @@
 // In which order a run of dual coordinate descent sweeps, extrapolates, checks and searches.
 //
 //     load -> sweep -> (extrapolate (-> revert), or form) -> sweep ...
-//          -> check -> probe -> move -> select -> (as above) -> sweep ...
+//          -> check -> probe -> move -> select -> (as above; or form -> check) -> sweep ...
 //
 // Everything here is decided by counts of work and by the run's own numbers, never by a clock.
 #pragma once
@@ -24,6 +24,9 @@ namespace hinge {
 inline constexpr std::int64_t kVectorShare = 4;  // an extrapolation may cost 1/4 of its sweeps
 inline constexpr double kLeastAim = 1e-14;
 inline constexpr double kWorthChecking = 0.5;  // a check for the aim needs at least this decline
+// A gap this small, relative, that so many checks do not halve is at rest for all purposes.
+inline constexpr double kIdleGap = 1e-10;
+inline constexpr std::int64_t kIdleChecks = 64;
 inline constexpr double kRest = 256.0 * std::numeric_limits<double>::epsilon();
 
 // Takes more rows into the order: as many again as there have been, drawn at random.
@@ -59,7 +62,7 @@ void begin_sweep(Run& run) noexcept {
     c.skip = std::max<std::int64_t>(c.skip - 1, 0);
     c.prepared = 0;
     c.revisited = 0;
-    x.moved = x.sweep_gap = x.drift_slope = x.drift_bend = x.largest_step = 0.0;
+    x.moved = x.sweep_gap = x.drift_slope = x.drift_bend = 0.0;
     run.enter(Phase::sweep);
 }
 
@@ -85,7 +88,7 @@ bool check_is_due(const Run& run) noexcept {
     if (c.met < c.present) {
         return false;
     }
-    if (c.active == 0 || x.sweep_gap <= schedule.decline * x.first_gap || c.at_rest != 0) {
+    if (c.active == 0 || x.sweep_gap <= schedule.decline * x.first_gap) {
         return true;
     }
     if (static_cast<double>(c.inner_work) >= schedule.patience * static_cast<double>(c.pass_work)) {
@@ -117,16 +120,42 @@ void continue_sweeping(Run& run) noexcept {
     }
 }
 
-// Whether nothing moves beyond rounding; asked after the first sweep since a check, which has
-// visited every row that could move.
+// Whether, by the last check, nothing moves beyond rounding; or so slowly, at a gap this small,
+// that more work is in vain.
 template <class Run>
 bool is_at_rest(const Run& run) noexcept {
     const auto& [rows, program, schedule, at, c, x] = run;
+    if (c.idle_checks >= kIdleChecks && x.primal - x.dual <= kIdleGap * std::abs(x.dual)) {
+        return true;
+    }
     const double size = std::sqrt(dot(at.w, at.w, run.vector_length())) * x.largest_norm;
-    const bool is_still = c.met == c.present && x.largest_step <= kRest * (program.linear + size);
+    const bool is_still = x.violation <= kRest * (program.linear + size);
     const bool is_balanced =
         !program.free_intercept || std::abs(run.imbalance()) <= kRest * x.dual_linear;
     return is_still && is_balanced;
+}
+
+template <class Run>
+void end_select(Run& run) noexcept {
+    auto& [rows, program, schedule, at, c, x] = run;
+    c.active = c.kept;
+    c.inner_sweeps = 0;
+    c.inner_work = 0;
+    ++c.checks;
+    ++c.idle_checks;
+    if (c.checks == 1 || x.primal - x.dual <= 0.5 * x.halved_gap) {
+        x.halved_gap = x.primal - x.dual;
+        c.idle_checks = 0;
+    }
+    const bool rests = is_at_rest(run);
+    // Rest counts only with a w that is free of the errors of extrapolation.
+    c.at_rest = rests && x.noise == 0.0 ? 1 : 0;
+    c.confirms = rests && x.noise > 0.0 ? 1 : 0;
+    if (c.confirms != 0) {
+        run.enter(Phase::form);
+    } else {
+        continue_sweeping(run);
+    }
 }
 
 template <class Run>
@@ -140,19 +169,13 @@ void end_sweep(Run& run) noexcept {
     }
     if (c.inner_sweeps == 0 || c.met < c.present) {
         x.first_gap = x.sweep_gap;
-        c.at_rest = is_at_rest(run) ? 1 : 0;
     }
     ++c.sweeps;
     ++c.inner_sweeps;
     if (program.free_intercept) {
         x.offset += program.constant * at.w[rows.width];
     }
-    if (c.at_rest != 0 && x.noise > 0.0) {
-        // Rest counts only with a w that is free of the errors of extrapolation.
-        c.at_rest = 0;
-        c.inner_sweeps = 0;
-        run.enter(Phase::form);
-    } else if (check_is_due(run)) {
+    if (check_is_due(run)) {
         begin_check(run);
     } else {
         continue_sweeping(run);
@@ -258,7 +281,12 @@ void end_phase(Run& run) noexcept {
             break;
         case Phase::form:
             end_form(run);
-            [[fallthrough]];
+            if (run.c.confirms != 0) {
+                begin_check(run);
+            } else {
+                begin_sweep(run);
+            }
+            break;
         case Phase::revert:
             begin_sweep(run);
             break;
@@ -270,11 +298,9 @@ void end_phase(Run& run) noexcept {
             break;
         case Phase::move:
             end_move(run);
-            run.enter(Phase::select);
             break;
         case Phase::select:
-            run.c.active = run.c.kept;
-            continue_sweeping(run);
+            end_select(run);
             break;
     }
 }

@@ -33,9 +33,6 @@
 namespace hinge {
 
 inline constexpr int kRounds = 4;
-// A gap this small, relative, that is not halved by so many checks is at rest for all purposes.
-inline constexpr double kIdleGap = 1e-10;
-inline constexpr std::int64_t kIdleChecks = 64;
 inline constexpr double kFarthest = 1.5;        // of the line search, in units of w - u
 inline constexpr double kSettleMargin = 1e-10;  // covers the rounding of the numbers compared
 inline constexpr double kSettleNoise = 1e4;     // and that of w itself, in roundings
@@ -43,6 +40,13 @@ inline constexpr double kSettleNoise = 1e4;     // and that of w itself, in roun
 // Whether a row at a bound is held there by a slope of the dual beyond the threshold.
 inline bool is_held(double alpha, double slope, double upper, double threshold) noexcept {
     return (alpha <= 0.0 && slope < -threshold) || (alpha >= upper && slope > threshold);
+}
+
+// By how much a slope asks for a step that the box allows.
+inline double violation(double alpha, double slope, double upper) noexcept {
+    const double up = alpha < upper ? slope : 0.0;
+    const double down = alpha > 0.0 ? -slope : 0.0;
+    return std::max({up, down, 0.0});
 }
 
 template <class Run>
@@ -179,7 +183,7 @@ std::int64_t move(Run& run, std::int64_t work) noexcept {
             continue;
         }
         double& best = at.best_margins[i];
-        best += x.place * (row.margin - best);
+        best = x.place == 1.0 ? row.margin : best + x.place * (row.margin - best);
         x.loss += run.loss(program.linear - best, run.bend(i), run.upper(i));
     }
     c.position = end;
@@ -187,28 +191,32 @@ std::int64_t move(Run& run, std::int64_t work) noexcept {
 }
 
 template <class Run>
+void begin_select(Run& run) noexcept {
+    run.enter(Phase::select);
+    run.x.violation = 0.0;
+}
+
+// Where the last interval of the search was too coarse to find it, w itself may be the better
+// point.
+template <class Run>
 void end_move(Run& run) noexcept {
     auto& [rows, program, schedule, at, c, x] = run;
+    const bool whole = x.place == 1.0;
     for (std::int64_t k = 0; k < rows.width; ++k) {
-        at.w_best[k] += x.place * (at.w[k] - at.w_best[k]);
+        at.w_best[k] = whole ? at.w[k] : at.w_best[k] + x.place * (at.w[k] - at.w_best[k]);
     }
     double& last = at.w_best[rows.width];
     const double aim = program.free_intercept ? run.intercept() : at.w[rows.width];
-    last += x.place * (aim - last);
+    last = whole ? aim : last + x.place * (aim - last);
     x.primal = x.loss + x.settled_sum - dot(at.w_best, at.w_settled, run.vector_length()) +
                0.5 * dot(at.w_best, at.w_best, run.norm_length());
-    ++c.checks;
-    ++c.idle_checks;
-    c.inner_sweeps = 0;
-    c.inner_work = 0;
-    const double gap = x.primal - x.dual;
-    if (c.checks == 1 || gap <= 0.5 * x.halved_gap) {
-        x.halved_gap = gap;
-        c.idle_checks = 0;
+    if (!whole && x.primal_here < x.primal) {
+        x.place = 1.0;
+        x.loss = 0.0;
+        run.enter(Phase::move);
+        return;
     }
-    if (c.idle_checks >= kIdleChecks && gap <= kIdleGap * std::abs(x.dual)) {
-        c.at_rest = 1;
-    }
+    begin_select(run);
 }
 
 // How far, in units of ||x_i||, the margin of a row can still differ from the checked one.
@@ -240,6 +248,7 @@ std::int64_t select(Run& run, std::int64_t work) noexcept {
         const double slope = program.linear - row.margin - run.bend(i) * row.alpha;
         const double reach = radius * std::sqrt(run.squared_norm(row)) +
                              kSettleMargin * (1.0 + std::abs(row.margin));
+        x.violation = std::max(x.violation, violation(row.alpha, slope, upper));
         const bool drifts = row.previous != row.alpha;
         if (drifts || !is_held(row.alpha, slope, upper, reach)) {
             at.order[c.kept] = static_cast<std::uint32_t>(i);
