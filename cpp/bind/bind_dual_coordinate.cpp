@@ -3,6 +3,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "hinge/dual_schedule.hpp"
 #include "hinge/random.hpp"
@@ -158,6 +160,7 @@ class DualCoordinateRun {
     double dual() const { return numbers()->dual; }
     double offset() const { return numbers()->offset; }
     void set_offset(double offset) { numbers()->offset = offset; }
+    std::pair<std::int64_t, std::int64_t> on_trial() const { return hinge::on_trial(*counters()); }
     std::int64_t sweeps() const { return counters()->sweeps; }
     std::int64_t checks() const { return counters()->checks; }
     std::int64_t settled() const { return counters()->settled; }
@@ -269,6 +272,7 @@ void bind_dual_coordinate(nb::module_& module) {
         .def_prop_rw("offset", &DualCoordinateRun::offset, &DualCoordinateRun::set_offset)
         .def_prop_ro("primal", &DualCoordinateRun::primal)
         .def_prop_ro("dual", &DualCoordinateRun::dual)
+        .def_prop_ro("on_trial", &DualCoordinateRun::on_trial)
         .def_prop_ro("sweeps", &DualCoordinateRun::sweeps)
         .def_prop_ro("checks", &DualCoordinateRun::checks)
         .def_prop_ro("settled", &DualCoordinateRun::settled)

@@ -111,10 +111,10 @@ struct Numbers {
     double dual_sum;
     double low, high, place;  // of the line search
     std::array<double, kProbes> slopes;
-    double settled_sum;  // what the rows settled at their upper bounds add to the dual
-    double primal_here;  // objective at w(alpha)
-    double primal;       // at the best point
-    double halved_gap;   // the gap when it was last halved
+    double settled_sum;       // what the rows settled at their upper bounds add to the dual
+    double primal_here;       // objective at w(alpha)
+    double primal;            // at the best point
+    double halved_violation;  // the violation when it was last halved
     double dual;
 };
 

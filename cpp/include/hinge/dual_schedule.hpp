@@ -24,7 +24,7 @@ namespace hinge {
 inline constexpr std::int64_t kVectorShare = 4;  // an extrapolation may cost 1/4 of its sweeps
 inline constexpr double kLeastAim = 1e-14;
 inline constexpr double kWorthChecking = 0.5;  // a check for the aim needs at least this decline
-// A gap this small, relative, that so many checks do not halve is at rest for all purposes.
+// With a gap this small, relative, a violation that so many checks do not halve is at rest.
 inline constexpr double kIdleGap = 1e-10;
 inline constexpr std::int64_t kIdleChecks = 64;
 inline constexpr double kRest = 256.0 * std::numeric_limits<double>::epsilon();
@@ -143,8 +143,8 @@ void end_select(Run& run) noexcept {
     c.inner_work = 0;
     ++c.checks;
     ++c.idle_checks;
-    if (c.checks == 1 || x.primal - x.dual <= 0.5 * x.halved_gap) {
-        x.halved_gap = x.primal - x.dual;
+    if (c.checks == 1 || x.violation <= 0.5 * x.halved_violation) {
+        x.halved_violation = x.violation;
         c.idle_checks = 0;
     }
     const bool rests = is_at_rest(run);

@@ -19,6 +19,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 #include "hinge/dual_run.hpp"
 
@@ -127,6 +128,18 @@ bool end_extrapolate(Run& run) noexcept {
         c.backoff = std::min(2 * c.backoff, kLongestBackoff);
     }
     return risen;
+}
+
+// The part of the order whose coefficients are on trial; their snapshots hold what they were.
+inline std::pair<std::int64_t, std::int64_t> on_trial(const Counters& c) noexcept {
+    switch (c.phase) {
+        case Phase::extrapolate:
+            return {0, c.position};
+        case Phase::revert:
+            return {c.position, c.active};
+        default:
+            return {0, 0};
+    }
 }
 
 // Goes back to the snapshot.

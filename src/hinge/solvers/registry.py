@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from hinge.errors import UnsupportedError, unknown_name
-from hinge.problem import Problem
+from hinge.problem import Intercept, Problem
 from hinge.solvers.linear.dual_coordinate import DualCoordinate
 from hinge.solvers.linear.primal_newton import PrimalNewton
 from hinge.solvers.protocol import Solver
@@ -58,8 +58,10 @@ def _automatic(problem: Problem, gap: float | None) -> Solver:
     features or a large C. Newton's method does not notice either, but only small problems fit it.
     """
     newton = PrimalNewton()
-    stiffness = float(np.mean(problem.costs * problem.rows.squared_norms))
-    if stiffness > STIFF and newton.supports(problem):
+    costs = problem.costs
+    stiffness = float(costs @ problem.rows.squared_norms) / np.count_nonzero(costs)
+    is_regular = problem.intercept is not Intercept.FREE  # else the Hessian may be singular in b
+    if stiffness > STIFF and is_regular and newton.supports(problem):
         return newton
     coordinate = DualCoordinate.aimed_at(gap)
     support = coordinate.supports(problem)

@@ -247,7 +247,7 @@ class DualCoordinate(Solver):
             intercept = vector[-1] if checked else state.constant * vector[-1] + state.run.offset
         else:
             intercept = state.constant * vector[-1]
-        alpha = state.rows[:, 0].copy()
+        alpha = _coefficients(state)
         if problem.intercept is Intercept.FREE:
             _balance(alpha, problem.signs)
         return Point(vector[:-1].copy(), float(intercept), alpha)
@@ -262,6 +262,14 @@ class DualCoordinate(Solver):
             dual=run.dual,
             at_rest=run.at_rest,
         )
+
+
+def _coefficients(state: DualCoordinateState) -> Floats:
+    """Return the dual coefficients; those before it while an extrapolation is on trial."""
+    alpha = state.rows[:, 0].copy()
+    tried = state.order[slice(*state.run.on_trial)]
+    alpha[tried] = state.rows[tried, 1]
+    return alpha
 
 
 def _constant_feature(problem: Problem) -> float:

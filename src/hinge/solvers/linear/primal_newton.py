@@ -9,6 +9,7 @@ is replaced by Huber losses of ever smaller width, whose dual points are also it
 
 Given: a problem small enough for a step to stay short (``MOST_FEATURES``, ``MOST_WORK``).
 Returns w and the dual point :math:`\alpha_i = -c_i \ell'(m_i)`, where w(alpha) = w if optimal.
+Rows of weight zero add zeros to its sums: the optimum is the same, the last bits may not be.
 Cost per step: ``n d^2`` for the matrix of second derivatives, and ``d^3`` to factorise it.
 Reference: Chapelle, Training a support vector machine in the primal, 2007; the rounding of the
 hinge's corner in stages is ours.
@@ -89,14 +90,30 @@ class PrimalNewton(Solver):
     def start(self, problem: Problem, warm: Point | None = None, seed: int = 0) -> NewtonState:  # noqa: ARG002
         """Return the state before the first step; nothing in it is random."""
         state = NewtonState(problem)
-        if warm is not None:
-            state.weights[: problem.n_features] = warm.coef
-            if state.constant:
-                state.weights[-1] = warm.intercept / state.constant
+        if warm is None or warm.coef.shape != (problem.n_features,):
+            return state
+        start = np.append(warm.coef, warm.intercept / state.constant if state.constant else 0.0)
+        if np.isfinite(start).all():
+            state.weights[:] = start[: len(state.weights)]
+            self._remember_dual(state, warm.dual_coef)
         return state
+
+    def _remember_dual(self, state: NewtonState, alpha: Floats | None) -> None:
+        """Take known dual coefficients, where they fit, as the best ones so far."""
+        problem = state.problem
+        if alpha is None or alpha.shape != (problem.n_rows,) or not np.isfinite(alpha).all():
+            return
+        state.alpha = _dual_point(problem, -alpha)
+        scores = _scores(problem.rows, state.weights, state.constant)
+        state.remember(*_values(state, problem.signs * scores))
 
     def step(self, state: NewtonState, work: int) -> int:  # noqa: ARG002
         """Do one Newton step on the current stage, or go to the next stage."""
+        # Numbers that leave floating point end the run below; they are no news to the user.
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._step(state)
+
+    def _step(self, state: NewtonState) -> int:
         problem, loss = state.problem, state.losses[0]
         rows, signs, costs = problem.rows, problem.signs.astype(np.float64), problem.costs
         margins = signs * _scores(rows, state.weights, state.constant)
@@ -113,6 +130,9 @@ class PrimalNewton(Solver):
         if problem.intercept is Intercept.FREE:
             # Where no row is on a curved part of the loss, nothing else keeps the step finite.
             matrix[-1, -1] = max(matrix[-1, -1], _LEAST_CURVATURE * float(costs.sum()))
+        if not (np.isfinite(gradient).all() and np.isfinite(matrix).all()):
+            state.at_rest = True
+            return rows.n_stored
         direction = _solve(matrix, ridge, gradient)
         change = signs * _scores(rows, direction, state.constant)
         length = _line_search(
@@ -220,7 +240,11 @@ def _solve(matrix: Floats, ridge: Floats, gradient: Floats) -> Floats:
     full = matrix + np.diag(ridge)
     scale = 1.0 / np.sqrt(np.maximum(np.diag(full), np.finfo(np.float64).tiny))
     scaled = full * np.outer(scale, scale) + 1e-14 * np.eye(len(scale))
-    return np.asarray(-scale * scipy.linalg.solve(scaled, scale * gradient, assume_a="sym"))
+    try:
+        factor = scipy.linalg.cho_factor(scaled)
+        return np.asarray(-scale * scipy.linalg.cho_solve(factor, scale * gradient))
+    except scipy.linalg.LinAlgError:
+        return np.asarray(-scale * np.linalg.lstsq(scaled, scale * gradient)[0])
 
 
 def _line_search(slope: Any) -> float:
