@@ -27,7 +27,7 @@ def write(folder: Path, X: Any, y: Floats) -> None:
             np.save(folder / f"{part}.npy", getattr(X, part))
         (folder / "shape.json").write_text(json.dumps(list(X.shape)))
     else:
-        np.save(folder / "X.npy", X)
+        np.save(folder / "X.npy", np.ascontiguousarray(X))
     # Labels come last: where they are, the rest is complete.
     np.save(folder / "y.npy", y)
 

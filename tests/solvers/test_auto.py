@@ -29,10 +29,16 @@ def test_names_and_objects() -> None:
 
 def test_newton_is_chosen_where_coordinate_descent_crawls() -> None:
     X, y = two_clouds()
-    assert isinstance(get_solver("auto", Problem(X, y, C=1.0)), DualCoordinate)
-    assert isinstance(get_solver("auto", Problem(X * 1e4, y, C=1.0)), PrimalNewton)
-    wide = np.random.default_rng(0).normal(size=(20, 3000)) * 1e4
-    assert isinstance(get_solver("auto", Problem(wide, np.arange(20) % 2)), DualCoordinate)
+    wide, labels = np.random.default_rng(0).normal(size=(20, 3000)) * 1e4, np.arange(20) % 2
+    for intercept in ("augmented", "none"):
+        easy = Problem(X, y, C=1.0, intercept=intercept)
+        stiff = Problem(X * 1e4, y, C=1.0, intercept=intercept)
+        large = Problem(wide, labels, intercept=intercept)
+        assert isinstance(get_solver("auto", easy), DualCoordinate)
+        assert isinstance(get_solver("auto", stiff), PrimalNewton)
+        assert isinstance(get_solver("auto", large), DualCoordinate)
+    # Newton's matrix may be singular in a free intercept.
+    assert isinstance(get_solver("auto", Problem(X * 1e4, y, C=1.0)), DualCoordinate)
 
 
 @pytest.mark.parametrize("factor", [1.0, 1e4])
@@ -43,8 +49,10 @@ def test_rows_without_weight_do_not_sway_the_choice(factor: float) -> None:
     absent = np.zeros(100_000)
     rows = np.vstack([X, np.zeros((len(absent), X.shape[1]))])
     labels = np.append(y, np.zeros(len(absent), dtype=int))
-    padded = Problem(rows, labels, sample_weight=np.append(weights, absent))
-    chosen = [get_solver("auto", problem).name for problem in (Problem(X, y), padded)]
+    plain = Problem(X, y, intercept="none")
+    weights = np.append(weights, absent)
+    padded = Problem(rows, labels, intercept="none", sample_weight=weights)
+    chosen = [get_solver("auto", problem).name for problem in (plain, padded)]
     assert chosen[0] == chosen[1]
 
 

@@ -33,7 +33,8 @@ inline constexpr double kLeastChange = 1e-10;  // of w, relative: what is not wo
 inline constexpr double kNoiseShare = 1e-2;    // of the change of w that may be rounding error
 inline constexpr double kMostNoise = 1e6;      // in roundings
 inline constexpr double kRounding = std::numeric_limits<double>::epsilon();
-inline constexpr std::int64_t kExtrapolateAhead = 16;  // rows to prefetch
+inline constexpr double kLeastGain = 16.0 * kRounding;  // of the dual, relative
+inline constexpr std::int64_t kExtrapolateAhead = 16;   // rows to prefetch
 
 // Sets the step and the trial w, and the rows follow in extrapolate(); or enters the phase that
 // forms w(alpha) anew.
@@ -111,9 +112,14 @@ bool end_extrapolate(Run& run) noexcept {
     auto& [rows, program, schedule, at, c, x] = run;
     const std::int64_t length = run.vector_length();
     std::copy(at.w, at.w + length, at.w_previous);
+    if (x.step == 0.0) {
+        x.noise_change = 0.0;
+        return true;
+    }
     const double trial_norm = dot(at.w_trial, at.w_trial, length);
-    // Written so that a NaN is a failure.
-    const bool risen = x.gain - 0.5 * (trial_norm - x.norm) >= 0.0;
+    const double gain = x.gain - 0.5 * (trial_norm - x.norm);
+    // A rise within rounding would let the run wander about its optimum. A NaN is no rise.
+    const bool risen = gain > kLeastGain * (x.norm + std::abs(x.dual_linear));
     if (risen) {
         std::copy(at.w_trial, at.w_trial + length, at.w);
         x.step_scale = std::min(1.0, 2.0 * x.step_scale);

@@ -177,13 +177,8 @@ class DualCoordinate(Solver):
 
     @classmethod
     def aimed_at(cls, gap: float | None) -> DualCoordinate:
-        """Return the solver set up for a relative gap; None is the default.
-
-        Extrapolation keeps a run from coming to rest, which is what a gap of zero asks for.
-        """
-        if gap is None:
-            return cls()
-        return cls(aim=gap, extrapolation=gap > 0.0)
+        """Return the solver set up for a relative gap; None is the default."""
+        return cls() if gap is None else cls(aim=gap)
 
     def supports(self, problem: Problem) -> Support:
         """Return whether this solver takes the problem: any loss and intercept, many rows."""
@@ -223,7 +218,8 @@ class DualCoordinate(Solver):
         )
         is_free = problem.intercept is Intercept.FREE
         if is_warm and warm is not None and is_free and math.isfinite(warm.intercept):
-            state.run.offset = warm.intercept
+            reach = _intercept_bound(problem)
+            state.run.offset = min(max(warm.intercept, -reach), reach)
         state.run.start(warm=is_warm)
         return state
 
@@ -281,6 +277,12 @@ def _constant_feature(problem: Problem) -> float:
         squares = squares[problem.sample_weight > 0]  # a row without weight is absent
     typical = float(np.mean(squares))
     return math.sqrt(_CENTRING**2 * typical + _MOVES / float(np.sum(problem.costs)))
+
+
+def _intercept_bound(problem: Problem) -> float:
+    """Return a bound on a free optimal intercept; from beyond, the centre would be long coming."""
+    at_zero = float(problem.loss.value(np.zeros(1))[0]) * float(np.sum(problem.costs))
+    return problem.loss.zero_from + problem.largest_norm * math.sqrt(2.0 * at_zero)
 
 
 def _balance(alpha: Floats, signs: NDArray[np.int8]) -> None:
