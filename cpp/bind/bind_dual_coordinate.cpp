@@ -7,6 +7,7 @@
 #include <nanobind/stl/string.h>
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -68,7 +69,7 @@ class AnyRun {
   public:
     virtual ~AnyRun() = default;
     virtual void start(bool warm) = 0;
-    virtual std::int64_t advance(std::int64_t work) = 0;
+    virtual std::int64_t advance(std::int64_t work, std::int64_t sweeps) = 0;
 };
 
 template <class Run>
@@ -76,7 +77,9 @@ class TypedRun final : public AnyRun {
   public:
     explicit TypedRun(const Run& run) : run_(run) {}
     void start(bool warm) override { hinge::start(run_, warm); }
-    std::int64_t advance(std::int64_t work) override { return hinge::advance(run_, work); }
+    std::int64_t advance(std::int64_t work, std::int64_t sweeps) override {
+        return hinge::advance(run_, work, sweeps);
+    }
 
   private:
     Run run_;
@@ -155,7 +158,9 @@ class DualCoordinateRun {
     }
 
     void start(bool warm) { run_->start(warm); }
-    std::int64_t advance(std::int64_t work) { return run_->advance(work); }
+    std::int64_t advance(std::int64_t work, std::int64_t sweeps) {
+        return run_->advance(work, sweeps);
+    }
     double primal() const { return numbers()->primal; }
     double dual() const { return numbers()->dual; }
     double offset() const { return numbers()->offset; }
@@ -267,7 +272,8 @@ void bind_dual_coordinate(nb::module_& module) {
              nb::arg("schedule"), nb::arg("arrays"))
         .def("start", &DualCoordinateRun::start, nb::arg("warm"),
              "Prepare the arrays; warm says whether they hold dual coefficients to start from.")
-        .def("advance", &DualCoordinateRun::advance, nb::arg("work"), unlocked,
+        .def("advance", &DualCoordinateRun::advance, nb::arg("work"),
+             nb::arg("sweeps") = std::numeric_limits<std::int64_t>::max(), unlocked,
              "Do about this much work, less after a check pass; return how much was done.")
         .def_prop_rw("offset", &DualCoordinateRun::offset, &DualCoordinateRun::set_offset)
         .def_prop_ro("primal", &DualCoordinateRun::primal)

@@ -178,7 +178,8 @@ def _to_csr(X: Any) -> Any:
 
 
 def _index_type(indices: NDArray[Any]) -> Any:
-    return np.int64 if indices.dtype.itemsize > 4 else np.int32
+    """Return the narrower of the two index types that hold every value of this one."""
+    return np.int32 if np.can_cast(indices.dtype, np.int32) else np.int64
 
 
 def assemble(

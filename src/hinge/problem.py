@@ -35,6 +35,7 @@ from hinge.losses import Loss, get_loss
 from hinge.parameters import positive
 from hinge.penalties import L2, get_penalty
 from hinge.rows import Rows
+from hinge.threads import single_threaded_blas
 
 Floats = NDArray[np.float64]
 
@@ -244,18 +245,17 @@ class Problem:
         digest.update(self.rows.squared_norms.tobytes())
         picks = np.unique(np.linspace(0, self.rows.n_blocks - 1, _FINGERPRINT_BLOCKS).astype(int))
         probe = np.cos(np.arange(self.n_features, dtype=np.float64))
-        for number in picks:
-            digest.update(self.rows.block(int(number)).dot(probe).tobytes())
+        with single_threaded_blas():
+            for number in picks:
+                digest.update(self.rows.block(int(number)).dot(probe).tobytes())
         return digest.hexdigest()
 
     @property
     def largest_norm(self) -> float:
         """An upper bound on the norm of every row that has a cost."""
-        squares = self.rows.squared_norms
-        if self.sample_weight is None:
-            return self.rows.norm_bound(float(np.max(squares)))
-        weighted = self.sample_weight > 0
-        return self.rows.norm_bound(float(np.max(squares, where=weighted, initial=0.0)))
+        counted = True if self.sample_weight is None else self.sample_weight > 0
+        largest = np.max(self.rows.squared_norms, where=counted, initial=0.0, keepdims=True)
+        return float(self.rows.norm_bounds(largest)[0])
 
     def _check_costs(self) -> None:
         """Refuse weights that leave a class empty, or products that leave floating point."""

@@ -31,7 +31,7 @@ class Status(enum.StrEnum):
     TIME_LIMIT = "time_limit"
     """``Stop.seconds`` passed first."""
     STALLED = "stalled"
-    """Nothing moves beyond rounding, or four times the work has not narrowed the gap at all."""
+    """Nothing moves beyond rounding, or four times the work has not narrowed the gap by 1 %."""
     INTERRUPTED = "interrupted"
     """Ctrl-C, or an observer asked to stop."""
     NUMERICAL_ERROR = "numerical_error"
@@ -104,6 +104,12 @@ class Point:
     coef: Floats
     intercept: float = 0.0
     dual_coef: Floats | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "coef", np.asarray(self.coef, dtype=np.float64))
+        object.__setattr__(self, "intercept", float(self.intercept))
+        if self.dual_coef is not None:
+            object.__setattr__(self, "dual_coef", np.asarray(self.dual_coef, dtype=np.float64))
 
 
 class Region(Protocol):

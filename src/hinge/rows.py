@@ -15,7 +15,6 @@ What happens to input, once and by rule:
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -130,6 +129,10 @@ class Rows:
             self.n_stored = int(data.size)
         self.n_rows, self.n_features = (int(extent) for extent in data.shape)
         self.dtype = self.values.dtype
+        # The most stored values that one row has: what bounds the rounding of a dot product.
+        self.longest_row = self.n_features
+        if self.is_sparse:
+            self.longest_row = int(np.max(np.diff(self.indptr), initial=0))
         self._buffers = threading.local()
         self.squared_norms = self._checked_squared_norms()
 
@@ -140,25 +143,10 @@ class Rows:
         self.__dict__.update(state)
         self._buffers = threading.local()
 
-    @property
-    def longest_row(self) -> int:
-        """The most stored values that one row has."""
-        if not self.is_sparse:
-            return self.n_features
-        return int(np.max(np.diff(self.indptr), initial=0))
-
-    def norm_bounds(self, which: slice) -> Floats:
-        """Return upper bounds on the norms of those rows, rounding and underflow included."""
-        longest = self.longest_row
-        squares = self.squared_norms[which] * (1.0 + 2.0 * rounding_factor(longest))
-        return np.sqrt(squares + longest * _SMALLEST)
-
-    def norm_bound(self, squared_norm: float) -> float:
-        """Return an upper bound on the norm of a row with this computed squared norm."""
-        longest = self.longest_row
-        return math.sqrt(
-            squared_norm * (1.0 + 2.0 * rounding_factor(longest)) + longest * _SMALLEST
-        )
+    def norm_bounds(self, squared_norms: Floats) -> Floats:
+        """Return upper bounds on norms from computed squares, rounding and underflow included."""
+        above = squared_norms * (1.0 + 2.0 * rounding_factor(self.longest_row))
+        return np.sqrt(above + self.longest_row * _SMALLEST)
 
     @property
     def block_rows(self) -> int:
@@ -253,7 +241,10 @@ def map_blocks(
     """
 
     def one(number: int) -> Result:
-        return kernel(rows.block(number))
+        # Floating-point errors are for the kernel's caller to judge, and a thread of a pool does
+        # not inherit how the caller handles them.
+        with np.errstate(over="ignore", invalid="ignore"):
+            return kernel(rows.block(number))
 
     with single_threaded_blas():
         if threads <= 1 or rows.n_blocks <= 1:

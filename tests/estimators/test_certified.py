@@ -90,6 +90,24 @@ def test_warm_start_forgets_what_does_not_fit() -> None:
     assert model.coef_.shape == (3, 2)
 
 
+def test_warm_start_after_a_fit_that_failed() -> None:
+    X, y = two_classes()
+    three = np.arange(len(y)) % 3
+    model = LinearSVC(warm_start=True).fit(X, y)
+
+    def fail(_: Any) -> None:
+        message = "from the callback"
+        raise RuntimeError(message)
+
+    with pytest.raises(RuntimeError, match="from the callback"):
+        model.set_params(callback=fail).fit(X, three)
+    assert model.classes_.tolist() == [0, 1]
+    assert set(model.predict(X)) <= {0, 1}
+    model.set_params(callback=None).fit(X, three)
+    assert model.classes_.tolist() == [0, 1, 2]
+    assert model.coef_.shape == (3, 5)
+
+
 def test_without_warm_start_fits_repeat() -> None:
     X, y = cancer()
     model = LinearSVC().fit(X, y)

@@ -16,7 +16,7 @@ import pytest
 import scipy.sparse as sp
 from tests.estimators.data import two_classes
 
-from hinge import LinearSVC
+from hinge import InvalidDataError, LinearSVC
 
 N, D = 40, 6
 
@@ -76,6 +76,24 @@ def broken_csr(change: Callable[[Any], None]) -> Callable[[], Any]:
     def make() -> Any:
         matrix = csr()
         change(matrix)
+        return matrix
+
+    return make
+
+
+def broken_csc(change: Callable[[Any], None]) -> Callable[[], Any]:
+    def make() -> Any:
+        matrix = sp.csc_array(clean())
+        change(matrix)
+        return matrix
+
+    return make
+
+
+def broken_coo(name: str, value: int) -> Callable[[], Any]:
+    def make() -> Any:
+        matrix = sp.coo_array(clean())
+        getattr(matrix, name)[3] = value
         return matrix
 
     return make
@@ -156,6 +174,18 @@ REFUSED: dict[str, Callable[[], Any]] = {
     "csr values missing": broken_csr(shorten),
     "csr rows beyond": broken_csr(overlong),
     "csr rows decrease": broken_csr(decrease),
+    "csc index beyond": broken_csc(set_index(N)),
+    "csc index far beyond": broken_csc(set_index(2**31 - 1)),
+    "csc index negative": broken_csc(set_index(-1)),
+    "csc values missing": broken_csc(shorten),
+    "csc columns beyond": broken_csc(overlong),
+    "csc columns decrease": broken_csc(decrease),
+    "coo row beyond": broken_coo("row", N),
+    "coo row far beyond": broken_coo("row", 2**31 - 1),
+    "coo row negative": broken_coo("row", -1),
+    "coo column beyond": broken_coo("col", D),
+    "coo column far beyond": broken_coo("col", 2**31 - 1),
+    "coo column negative": broken_coo("col", -1),
     "csr nan": lambda: csr() * np.nan,
 }
 
@@ -184,12 +214,13 @@ def test_same_as_a_clean_copy(cell: str) -> None:
 def test_refused(cell: str) -> None:
     X = REFUSED[cell]()
     before = copy.deepcopy(X)
-    with pytest.raises((ValueError, TypeError)) as caught:
+    expected = InvalidDataError if sp.issparse(X) else (ValueError, TypeError)
+    with pytest.raises(expected) as caught:
         LinearSVC().fit(X, LABELS)
     assert len(str(caught.value)) > 20
     assert_unchanged(X, before)
     model = LinearSVC().fit(clean(), LABELS)
-    with pytest.raises((ValueError, TypeError)):
+    with pytest.raises(expected):
         model.predict(X)
 
 

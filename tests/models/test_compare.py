@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ def test_a_silent_failure_is_found() -> None:
     assert result.upper_bound == pytest.approx(3467.8193, rel=1e-6)
     assert result.a.objective > 1.3 * result.upper_bound
     assert result.a.relative_gap == pytest.approx(
-        1 - result.upper_bound / result.a.objective, abs=1e-5
+        result.a.objective / result.upper_bound - 1, abs=1e-5
     )
     assert result.difference == pytest.approx(result.a.objective / result.b.objective - 1)
     assert result.labels_that_differ == np.count_nonzero(silent.predict(X) != better.predict(X))
@@ -97,7 +98,34 @@ def test_equal_models() -> None:
     assert result.closer == "neither"
     assert result.difference == 0.0
     assert result.labels_that_differ == 0
+    assert "differ by no more than rounding" not in str(result)
     assert "Both have the same objective." in str(result)
+
+
+def test_rounding_makes_no_model_closer() -> None:
+    X, y = two_classes()
+    model = LinearSVC(tol=1e-3).fit(X, y)
+    result = compare(model, model, X, y)
+    rounding = result.a.rounding + result.b.rounding
+    assert 0 < rounding < 1e-9 * result.a.objective
+    moved = replace(result.b, objective=result.a.objective + 0.9 * rounding)
+    result = replace(result, b=moved)
+    assert result.a.objective != result.b.objective
+    assert result.closer == "neither"
+    assert "Neither is closer: their objectives differ by no more than rounding." in str(result)
+    moved = replace(result.b, objective=result.a.objective + 1.1 * rounding)
+    assert replace(result, b=moved).closer == "a"
+
+
+def test_gaps_are_relative_to_the_lower_bound() -> None:
+    X, y = two_classes()
+    model = LinearSVC(tol=0.3).fit(X, y)
+    result = compare(model, model, X, y)
+    assert result.lower_bound > 0
+    assert result.a.relative_gap == result.a.gap / result.lower_bound
+    unproven = compare(model, model, X, y, stop=Stop(gap=1e-9, steps=0))
+    scale = unproven.lower_bound or unproven.a.objective
+    assert unproven.a.relative_gap == unproven.a.gap / scale
 
 
 def test_the_table_says_it_in_words() -> None:

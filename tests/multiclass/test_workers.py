@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import queue
 import threading
+from typing import Any
 
 import pytest
 
@@ -56,3 +58,42 @@ def test_an_error_of_a_worker_ends_the_others_and_is_raised() -> None:
     with pytest.raises(MemoryError, match="from the worker"):
         map_in_threads(work, range(3), 3, ending.set)
     assert ending.is_set()
+
+
+class Interrupting(queue.SimpleQueue[Any]):
+    """A queue that loses the first message: Ctrl-C comes when it has just been taken out."""
+
+    lost = False
+
+    def get(self, block: bool = True, timeout: float | None = None) -> Any:
+        message = super().get(block, timeout)
+        if not Interrupting.lost and isinstance(message, tuple):
+            Interrupting.lost = True
+            raise KeyboardInterrupt
+        return message
+
+
+def test_no_worker_waits_for_an_answer_after_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    ending = threading.Event()
+    monkeypatch.setattr(Interrupting, "lost", False)
+    monkeypatch.setattr(queue, "SimpleQueue", Interrupting)
+
+    def work(_: int, hand_over: HandOver) -> None:
+        while not ending.is_set():
+            hand_over(lambda: None)
+
+    with pytest.raises(KeyboardInterrupt):
+        map_in_threads(work, range(4), 2, ending.set)
+    assert ending.is_set()
+
+
+def test_no_worker_waits_for_an_answer_if_the_end_is_interrupted_too() -> None:
+    def abort() -> None:
+        raise KeyboardInterrupt
+
+    def call() -> None:
+        message = "from the call"
+        raise KeyError(message)
+
+    with pytest.raises(KeyboardInterrupt):
+        map_in_threads(lambda _, hand_over: hand_over(call), range(4), 2, abort)

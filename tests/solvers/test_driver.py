@@ -8,35 +8,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from tests.solvers.fakes import Scripted
+from tests.solvers.points import NOWHERE, OPTIMUM, PROBLEM, VALUE, between, lies, slowly
 
 import hinge
 from hinge import Point, Status, Stop, solve
 from hinge.certificates import gap
 from hinge.solvers import Support
-from hinge.testing import known_optimum, verify
-
-KNOWN = known_optimum("hinge", "augmented")
-PROBLEM, OPTIMUM, VALUE = KNOWN.problem, KNOWN.point, float(KNOWN.value)
-NOWHERE = Point(np.zeros(PROBLEM.n_features), 0.0, np.zeros(PROBLEM.n_rows))
-
-
-def _between(share: float) -> Point:
-    """Return a feasible point on the way from zero to the optimum."""
-    assert OPTIMUM.dual_coef is not None
-    return Point(OPTIMUM.coef * share, OPTIMUM.intercept * share, OPTIMUM.dual_coef * share)
-
-
-def _slowly(steps: int) -> Point:
-    """Return a point that gets a little better with every doubling of the steps."""
-    return _between(0.3 + 0.02 * math.log2(1 + steps))
-
-
-def _lies(_: int) -> tuple[float, float]:
-    return 1.0, 1.0
+from hinge.testing import verify
 
 
 def test_an_optimum_is_solved() -> None:
-    for opinion in (_lies, lambda _: (math.nan, math.nan)):
+    for opinion in (lies, lambda _: (math.nan, math.nan)):
         solution = solve(PROBLEM, Scripted(lambda _: OPTIMUM, opinion))
         assert solution.status is Status.SOLVED
         verify(PROBLEM, solution, Stop())
@@ -44,18 +26,18 @@ def test_an_optimum_is_solved() -> None:
 
 def test_a_claim_is_not_believed() -> None:
     stop = Stop(gap=1e-3, steps=50)
-    solution = solve(PROBLEM, Scripted(lambda _: NOWHERE, _lies), stop)
+    solution = solve(PROBLEM, Scripted(lambda _: NOWHERE, lies), stop)
     assert solution.status in (Status.STALLED, Status.ITERATION_LIMIT)
     assert solution.certificate.relative_gap == pytest.approx(1.0)
     verify(PROBLEM, solution, stop)
-    solution = solve(PROBLEM, Scripted(_slowly, _lies), stop)
+    solution = solve(PROBLEM, Scripted(slowly, lies), stop)
     assert solution.status is Status.ITERATION_LIMIT
     assert solution.steps == 50
     verify(PROBLEM, solution, stop)
 
 
 def test_a_solver_at_rest_elsewhere_has_stalled() -> None:
-    solution = solve(PROBLEM, Scripted(lambda _: _between(0.5), rests_after=3))
+    solution = solve(PROBLEM, Scripted(lambda _: between(0.5), rests_after=3))
     assert solution.status is Status.STALLED
     assert solution.steps == 3
     verify(PROBLEM, solution, Stop())
@@ -66,15 +48,15 @@ def test_a_solver_that_does_nothing_has_stalled() -> None:
     assert solution.status is Status.STALLED
 
 
-@pytest.mark.parametrize("opinion", [_lies, lambda _: (math.nan, math.nan)])
+@pytest.mark.parametrize("opinion", [lies, lambda _: (math.nan, math.nan)])
 def test_a_solver_that_works_in_vain_has_stalled(opinion) -> None:
-    solution = solve(PROBLEM, Scripted(lambda _: _between(0.5), opinion))
+    solution = solve(PROBLEM, Scripted(lambda _: between(0.5), opinion))
     assert solution.status is Status.STALLED
     verify(PROBLEM, solution)
 
 
 def test_slow_progress_is_no_stall() -> None:
-    solution = solve(PROBLEM, Scripted(_slowly, work_per_step=100_000_000), Stop(steps=5000))
+    solution = solve(PROBLEM, Scripted(slowly, work_per_step=100_000_000), Stop(steps=5000))
     assert solution.status is Status.ITERATION_LIMIT
 
 
@@ -84,7 +66,7 @@ def test_nothing_left_but_rounding_is_a_stall() -> None:
     assert solution.certificate.relative_gap < 1e-10
 
 
-@pytest.mark.parametrize("opinion", [_lies, lambda _: (math.nan, math.nan)])
+@pytest.mark.parametrize("opinion", [lies, lambda _: (math.nan, math.nan)])
 def test_a_dual_point_may_come_late(opinion) -> None:
     def points(steps: int) -> Point:
         return OPTIMUM if steps > 40 else replace(NOWHERE, dual_coef=None)
@@ -96,7 +78,7 @@ def test_a_dual_point_may_come_late(opinion) -> None:
 @pytest.mark.parametrize("steps", [0, 1, 7])
 def test_the_limit_on_steps(steps: int) -> None:
     stop = Stop(steps=steps)
-    solution = solve(PROBLEM, Scripted(lambda _: _between(0.5)), stop)
+    solution = solve(PROBLEM, Scripted(lambda _: between(0.5)), stop)
     assert solution.status is Status.ITERATION_LIMIT
     assert solution.steps == steps
     verify(PROBLEM, solution, stop)
@@ -104,7 +86,7 @@ def test_the_limit_on_steps(steps: int) -> None:
 
 def test_the_time_limit() -> None:
     stop = Stop(seconds=0.0)
-    solution = solve(PROBLEM, Scripted(lambda _: _between(0.5)), stop)
+    solution = solve(PROBLEM, Scripted(lambda _: between(0.5)), stop)
     assert solution.status is Status.TIME_LIMIT
     assert solution.steps == 0
     verify(PROBLEM, solution, stop)
@@ -136,7 +118,7 @@ def test_the_pair_of_the_best_points_may_solve_where_neither_did() -> None:
         replace(OPTIMUM, dual_coef=np.full(PROBLEM.n_rows, np.nan)),
     ],
 )
-@pytest.mark.parametrize("opinion", [_lies, lambda _: (math.nan, math.nan)])
+@pytest.mark.parametrize("opinion", [lies, lambda _: (math.nan, math.nan)])
 def test_numbers_that_are_none(bad: Point, opinion) -> None:
     solution = solve(PROBLEM, Scripted(lambda _: bad, opinion))
     assert solution.status is Status.NUMERICAL_ERROR
@@ -145,31 +127,31 @@ def test_numbers_that_are_none(bad: Point, opinion) -> None:
 
 def test_a_good_point_survives_a_numerical_error() -> None:
     bad = replace(OPTIMUM, coef=np.full(PROBLEM.n_features, np.nan))
-    solver = Scripted(lambda steps: _between(0.9) if steps < 2 else bad, work_per_step=10**9)
+    solver = Scripted(lambda steps: between(0.9) if steps < 2 else bad, work_per_step=10**9)
     solution = solve(PROBLEM, solver, Stop(gap=1e-6))
     assert solution.status is Status.NUMERICAL_ERROR
     assert np.isfinite(solution.coef).all()
-    assert solution.certificate.gap <= gap(PROBLEM, _between(0.9)).gap
+    assert solution.certificate.gap <= gap(PROBLEM, between(0.9)).gap
     verify(PROBLEM, solution)
 
 
 def test_the_best_points_of_an_oscillating_run_are_kept() -> None:
     solver = Scripted(
-        lambda steps: _between(0.99 if steps == 4 else 0.1 + 0.001 * (steps % 7)),
+        lambda steps: between(0.99 if steps == 4 else 0.1 + 0.001 * (steps % 7)),
         work_per_step=100_000_000,
     )
     solution = solve(PROBLEM, solver, Stop(gap=1e-9, steps=9))
     assert 4 in solver.asked_for_points
     assert solution.status is Status.ITERATION_LIMIT
-    wanted = gap(PROBLEM, _between(0.99))
+    wanted = gap(PROBLEM, between(0.99))
     assert solution.certificate.primal <= wanted.primal
     assert solution.certificate.dual >= wanted.dual
     verify(PROBLEM, solution)
 
 
 def test_best_primal_and_best_dual_of_different_steps_are_paired() -> None:
-    good_primal = replace(OPTIMUM, dual_coef=_between(0.2).dual_coef)
-    good_dual = replace(_between(0.2), dual_coef=_between(0.97).dual_coef)
+    good_primal = replace(OPTIMUM, dual_coef=between(0.2).dual_coef)
+    good_dual = replace(between(0.2), dual_coef=between(0.97).dual_coef)
     solver = Scripted(lambda steps: good_primal if steps % 2 else good_dual, work_per_step=10**9)
     solution = solve(PROBLEM, solver, Stop(gap=1e-9, steps=3))
     assert solution.certificate.primal == pytest.approx(VALUE, rel=1e-12)
@@ -206,13 +188,13 @@ def _recording_judge(monkeypatch) -> list[int]:
     return calls
 
 
-@pytest.mark.parametrize("opinion", [_lies, lambda _: (math.nan, math.nan)])
+@pytest.mark.parametrize("opinion", [lies, lambda _: (math.nan, math.nan)])
 @pytest.mark.parametrize("work_per_step", [1000, 30_000, 1_000_000])
 def test_certificates_are_at_most_a_tenth_of_the_work(
     opinion, work_per_step: int, monkeypatch
 ) -> None:
     calls = _recording_judge(monkeypatch)
-    solver = Scripted(_slowly, opinion, work_per_step)
+    solver = Scripted(slowly, opinion, work_per_step)
     solution = solve(PROBLEM, solver, Stop(steps=3000))
     assert solution.steps == 3000
     passes = 2 * PROBLEM.rows.n_stored * len(calls)
@@ -223,81 +205,8 @@ def test_certificates_are_at_most_a_tenth_of_the_work(
 
 def test_a_lie_is_checked_once_and_then_at_growing_distances(monkeypatch) -> None:
     calls = _recording_judge(monkeypatch)
-    solve(PROBLEM, Scripted(_slowly, _lies, 10_000), Stop(steps=2000))
+    solve(PROBLEM, Scripted(slowly, lies, 10_000), Stop(steps=2000))
     assert 2 <= len(calls) <= 25
-
-
-def test_the_trace_tells_claims_from_certificates() -> None:
-    solver = Scripted(
-        lambda steps: _between(1 - 0.5**steps), lambda steps: (2.0 + 1.0 / (steps + 1), 1.0)
-    )
-    solution = solve(PROBLEM, solver, Stop(gap=1e-6))
-    assert solution.status is Status.SOLVED
-    trace = solution.trace
-    assert len(trace) == len(trace.records) > 2
-    certified = trace.column("primal", certified=True)
-    claimed = trace.column("primal", certified=False)
-    assert len(certified) + len(claimed) == len(trace)
-    assert len(certified) >= 1
-    assert (claimed > 2.0).all()
-    assert (claimed < 3.0).all()
-    assert (certified >= VALUE * (1 - 1e-12)).all()
-    assert (trace.column("dual", certified=True) <= VALUE * (1 + 1e-12)).all()
-    for name in ("seconds", "steps", "work"):
-        assert (np.diff(trace.column(name)) >= 0).all()
-    assert trace.column("relative_gap", certified=True)[-1] == solution.certificate.relative_gap
-
-
-def test_a_long_trace_is_thinned_out_and_keeps_its_certificates() -> None:
-    solver = Scripted(_slowly, lambda _: (2.0, 1.0), work_per_step=1000)
-    solution = solve(PROBLEM, solver, Stop(steps=20_000))
-    assert 1000 < len(solution.trace) <= 4096
-    assert solution.trace.records[-1].steps == 20_000
-    assert (np.diff(solution.trace.column("steps")) >= 0).all()
-
-
-def test_observers_see_every_step_and_may_end_the_run() -> None:
-    events = []
-
-    def observer(event) -> bool:
-        events.append(event)
-        assert event.problem is PROBLEM
-        np.testing.assert_array_equal(event.point().coef, _between(0.5).coef)
-        return event.progress.steps == 12
-
-    solution = solve(PROBLEM, Scripted(lambda _: _between(0.5)), observers=[observer])
-    assert solution.status is Status.INTERRUPTED
-    assert [event.progress.steps for event in events] == list(range(1, 13))
-    assert events[0].seconds <= events[-1].seconds <= solution.seconds
-    verify(PROBLEM, solution)
-
-
-def test_only_true_ends_a_run() -> None:
-    answers = iter([None, 1, "stop", [True], 0, True])
-    solution = solve(
-        PROBLEM, Scripted(lambda _: _between(0.5)), observers=[lambda _: next(answers)]
-    )
-    assert solution.steps == 6
-
-
-def test_every_observer_is_asked() -> None:
-    asked = []
-    observers = [lambda _: asked.append("a") or True, lambda _: asked.append("b") or True]
-    solve(PROBLEM, Scripted(lambda _: _between(0.5)), observers=observers)
-    assert asked == ["a", "b"]
-
-
-def test_a_wish_to_stop_does_not_hide_a_solution() -> None:
-    solution = solve(PROBLEM, Scripted(lambda _: OPTIMUM), observers=[lambda _: True])
-    assert solution.status is Status.SOLVED
-
-
-def test_an_observer_that_fails_ends_the_run_with_its_own_error() -> None:
-    def observer(_) -> None:
-        raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        solve(PROBLEM, Scripted(lambda _: _between(0.5)), observers=[observer])
 
 
 def test_a_solver_that_does_not_take_the_problem_says_why() -> None:
@@ -315,7 +224,7 @@ def test_unknown_solvers_are_named() -> None:
 
 
 def test_a_solution_reports_the_whole_run() -> None:
-    solution = solve(PROBLEM, Scripted(lambda _: OPTIMUM, _lies), seed=3)
+    solution = solve(PROBLEM, Scripted(lambda _: OPTIMUM, lies), seed=3)
     assert solution.solver == "scripted"
     assert solution.seed == 3
     assert 0 <= solution.certificate_seconds <= solution.seconds

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import signal
 import threading
@@ -10,22 +9,14 @@ import threading
 import numpy as np
 import pytest
 from tests.solvers.fakes import Scripted
+from tests.solvers.points import OPTIMUM, PROBLEM, slowly
 
 import hinge
-from hinge import Interrupted, Point, Status, Stop, solve
+from hinge import Interrupted, Status, Stop, solve
 from hinge.solvers import Settings, StopFlag, listening, run
-from hinge.testing import known_optimum, verify
+from hinge.testing import verify
 
-KNOWN = known_optimum("hinge", "augmented")
-PROBLEM, OPTIMUM = KNOWN.problem, KNOWN.point
 ENOUGH = Stop(gap=1e-9, steps=5_000_000)  # reached only if Ctrl-C is not answered
-
-
-def _on_the_way(steps: int) -> Point:
-    """Return a point that gets a little better with every doubling of the steps."""
-    assert OPTIMUM.dual_coef is not None
-    share = 0.3 + 0.02 * math.log2(1 + steps)
-    return Point(OPTIMUM.coef * share, OPTIMUM.intercept * share, OPTIMUM.dual_coef * share)
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +37,7 @@ def _signals_at(step: int, times: int = 1):
 
 
 def test_ctrl_c_ends_the_run_with_what_was_found() -> None:
-    solver = Scripted(_on_the_way, work_per_step=100_000_000)
+    solver = Scripted(slowly, work_per_step=100_000_000)
     with pytest.raises(Interrupted, match="scripted interrupted after") as caught:
         solve(PROBLEM, solver, ENOUGH, observers=[_signals_at(20)])
     solution = caught.value.solution
@@ -61,10 +52,10 @@ def test_ctrl_c_ends_the_run_with_what_was_found() -> None:
 
 def test_ctrl_c_before_the_first_certificate_proves_nothing() -> None:
     with pytest.raises(Interrupted) as caught:
-        solve(PROBLEM, Scripted(_on_the_way, work_per_step=1), ENOUGH, observers=[_signals_at(2)])
+        solve(PROBLEM, Scripted(slowly, work_per_step=1), ENOUGH, observers=[_signals_at(2)])
     solution = caught.value.solution
     assert solution is not None
-    np.testing.assert_array_equal(solution.coef, _on_the_way(2).coef)
+    np.testing.assert_array_equal(solution.coef, slowly(2).coef)
     assert solution.certificate.gap == np.inf
     assert any("nothing is proven" in note for note in solution.certificate.notes)
     assert solution.certificate.unsettled(np.eye(PROBLEM.n_features)) == PROBLEM.n_features
@@ -79,7 +70,7 @@ def test_ctrl_c_from_outside_while_the_solver_works() -> None:
 
     presser = threading.Thread(target=press)
     presser.start()
-    solver = Scripted(_on_the_way)
+    solver = Scripted(slowly)
     with pytest.raises(Interrupted) as caught:
         solve(PROBLEM, solver, ENOUGH, observers=[lambda _: started.set()])
     presser.join()
@@ -100,7 +91,7 @@ def test_ctrl_c_during_a_certificate_abandons_it(monkeypatch) -> None:
         return real(problem, point, check=check, **options)
 
     monkeypatch.setattr(judge, "gap", interrupted)
-    solver = Scripted(_on_the_way, work_per_step=100_000_000)
+    solver = Scripted(slowly, work_per_step=100_000_000)
     with pytest.raises(Interrupted) as caught:
         solve(PROBLEM, solver, ENOUGH)
     assert len(asked) == 3
@@ -119,13 +110,13 @@ def test_a_second_ctrl_c_does_not_wait() -> None:
         pytest.fail("the second signal was not answered at once")
 
     with pytest.raises(KeyboardInterrupt) as caught:
-        solve(PROBLEM, Scripted(_on_the_way), ENOUGH, observers=[observer])
+        solve(PROBLEM, Scripted(slowly), ENOUGH, observers=[observer])
     assert not isinstance(caught.value, Interrupted)
     assert steps == [1]
 
 
 def test_an_interrupted_run_goes_on_from_its_state() -> None:
-    solver = Scripted(lambda steps: OPTIMUM if steps >= 30 else _on_the_way(steps))
+    solver = Scripted(lambda steps: OPTIMUM if steps >= 30 else slowly(steps))
     with pytest.raises(Interrupted) as caught:
         solve(PROBLEM, solver, ENOUGH, observers=[_signals_at(10)])
     assert caught.value.solution is not None
@@ -139,7 +130,7 @@ def test_a_handler_of_the_program_is_left_alone() -> None:
     signal.signal(signal.SIGINT, lambda *_: pressed.append(1))
     try:
         solution = solve(
-            PROBLEM, Scripted(_on_the_way), Stop(steps=9), observers=[_signals_at(3, times=2)]
+            PROBLEM, Scripted(slowly), Stop(steps=9), observers=[_signals_at(3, times=2)]
         )
         assert pressed == [1, 1]
         assert solution.status is Status.ITERATION_LIMIT
@@ -171,7 +162,7 @@ def test_a_flag_set_by_code_ends_every_run_that_polls_it() -> None:
     assert not flag
     settings = Settings(ENOUGH, observers=(lambda _: flag.set(),))
     for expected_steps in (1, 0):
-        solution = run(PROBLEM, Scripted(_on_the_way), settings, None, None, flag)
+        solution = run(PROBLEM, Scripted(slowly), settings, None, None, flag)
         assert solution.status is Status.INTERRUPTED
         assert solution.steps == expected_steps
     assert flag

@@ -14,6 +14,7 @@
 
 #include "hinge/dual_coordinate.hpp"
 #include "hinge/dual_run.hpp"
+#include "hinge/dual_start.hpp"
 #include "hinge/extrapolation.hpp"
 #include "hinge/linalg.hpp"
 #include "hinge/primal_search.hpp"
@@ -164,7 +165,7 @@ void end_sweep(Run& run) noexcept {
     if (schedule.order != Order::random) {
         c.active = c.kept;
     }
-    if (schedule.shrinking && c.revisited > 0) {
+    if (schedule.shrinking && schedule.order != Order::random && c.revisited > 0) {
         x.threshold = schedule.calm * std::sqrt(x.moved / static_cast<double>(c.revisited));
     }
     if (c.inner_sweeps == 0 || c.met < c.present) {
@@ -180,47 +181,6 @@ void end_sweep(Run& run) noexcept {
     } else {
         continue_sweeping(run);
     }
-}
-
-// Prepares the arrays of a run, which are zero but for alpha and signed_norm of every row, the
-// generator's words and, with a free intercept, its first centre.
-template <class Run>
-void start(Run& run, bool warm) noexcept {
-    auto& [rows, program, schedule, at, c, x] = run;
-    c.warm = warm ? 1 : 0;
-    c.backoff = 1;
-    x.step_scale = 1.0;
-    x.threshold = std::numeric_limits<double>::infinity();
-    x.primal = x.primal_here = x.dual = std::numeric_limits<double>::quiet_NaN();
-    run.enter(Phase::load);
-}
-
-// Forms w(alpha) and the order of all rows of positive cost.
-template <class Run>
-std::int64_t load(Run& run, std::int64_t work) noexcept {
-    auto& [rows, program, schedule, at, c, x] = run;
-    std::int64_t done = 0;
-    for (; c.position < rows.count && done < work; ++c.position) {
-        const std::int64_t i = c.position;
-        RowState& row = at.rows[i];
-        ++done;
-        if (!(run.cost(i) > 0.0)) {
-            row.alpha = 0.0;
-            row.settle();
-            continue;
-        }
-        at.order[c.present++] = static_cast<std::uint32_t>(i);
-        c.pass_work += rows.stored(i) + Run::kRowWork;
-        x.largest_norm = std::max(x.largest_norm, std::sqrt(run.squared_norm(row)));
-        row.alpha = row.alpha > 0.0 ? std::min(row.alpha, run.upper(i)) : 0.0;
-        row.previous = row.alpha;
-        if (row.alpha > 0.0) {
-            run.add(i, std::copysign(row.alpha, row.signed_norm), at.w);
-            x.dual_linear += row.alpha * (program.linear - 0.5 * run.bend(i) * row.alpha);
-            done += rows.stored(i);
-        }
-    }
-    return done;
 }
 
 template <class Run>
@@ -311,12 +271,13 @@ inline bool is_over_active(Phase phase) noexcept {
 }
 
 // Does about `work` units, or less: it stops after a check, so that the caller can look at its
-// result. Returns how many were done.
+// result, and when `sweeps` of them have been done in all. Returns how many units were done.
 template <class Run>
-std::int64_t advance(Run& run, std::int64_t work) noexcept {
+std::int64_t advance(Run& run, std::int64_t work,
+                     std::int64_t sweeps = std::numeric_limits<std::int64_t>::max()) noexcept {
     Counters& c = run.c;
     std::int64_t done = 0;
-    while (done < work) {
+    while (done < work && c.sweeps < sweeps) {
         const Phase phase = c.phase;
         const std::int64_t piece = work_on_phase(run, work - done);
         done += piece + 1;  // so that phases without rows are work, too

@@ -67,6 +67,7 @@ std::int64_t check(Run& run, std::int64_t work) noexcept {
         const std::int64_t i = c.position;
         RowState& row = at.rows[i];
         if (row.is_settled()) {
+            ++done;
             continue;
         }
         const double upper = run.upper(i);
@@ -225,10 +226,15 @@ double settling_radius(const Run& run) noexcept {
     if (!run.schedule.screening || run.program.free_intercept) {
         return std::numeric_limits<double>::infinity();
     }
-    const double later = std::sqrt(2.0 * std::max(run.x.primal - run.x.dual, 0.0));
-    const double here = std::sqrt(std::max(run.x.primal_here - run.x.dual, 0.0));
-    const double size = std::sqrt(dot(run.at.w, run.at.w, run.vector_length()));
-    return std::min(here, later) + later + kRounding * (run.x.noise + kSettleNoise) * size;
+    const auto& x = run.x;
+    const double norm = dot(run.at.w, run.at.w, run.vector_length());
+    const double size = std::sqrt(norm);
+    // The sums over all rows behind the three values are rounded; so is the small difference left.
+    const double terms = std::abs(x.primal) + std::abs(x.primal_here) + std::abs(x.dual) + norm;
+    const double rounding = kRounding * static_cast<double>(run.rows.count + 8) * terms;
+    const double later = std::sqrt(2.0 * (std::max(x.primal - x.dual, 0.0) + rounding));
+    const double here = std::sqrt(std::max(x.primal_here - x.dual, 0.0) + rounding);
+    return std::min(here, later) + later + kRounding * (x.noise + kSettleNoise) * size;
 }
 
 // Settles the rows that the gap proves to stay at their bounds, and lists the active ones anew.

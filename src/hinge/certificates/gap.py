@@ -122,7 +122,7 @@ def _pass(problem: Problem, point: Point, threads: int, check: Callable[[], None
     def kernel(block: Block) -> _Sums:
         y = problem.signs[block.rows].astype(np.float64)
         c = costs[block.rows]
-        row_norms = rows.norm_bounds(block.rows)
+        row_norms = rows.norm_bounds(rows.squared_norms[block.rows])
         margins = y * (block.dot(point.coef) + point.intercept)
         error = score_rounding(norm, row_norms, terms) + 4e-16 * abs(point.intercept)
         a = np.zeros(len(y)) if alpha is None else alpha[block.rows]

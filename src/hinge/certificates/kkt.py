@@ -21,6 +21,7 @@ from hinge.losses import Loss
 from hinge.problem import Intercept, Problem
 from hinge.result import Point
 from hinge.rows import Block, map_blocks
+from hinge.threads import single_threaded_blas
 
 Floats = NDArray[np.float64]
 
@@ -133,8 +134,9 @@ def kkt(problem: Problem, point: Point) -> Violation:
         sums = DualSums(block.transpose_dot(y * a), float(y @ a), float(np.sum(a)))
         return float(violations[worst]), block.start + worst, sums
 
-    worst, row, sums = map_blocks(kernel, problem.rows, _worse)
-    return Violation(worst, row, *condition_violations(problem, point, sums))
+    with single_threaded_blas():
+        worst, row, sums = map_blocks(kernel, problem.rows, _worse)
+        return Violation(worst, row, *condition_violations(problem, point, sums))
 
 
 def _worse(

@@ -28,6 +28,7 @@ from hinge.losses import optimal_intercepts
 from hinge.problem import Intercept, Problem
 from hinge.result import Point
 from hinge.rows import Block, Rows, map_blocks
+from hinge.threads import single_threaded_blas
 
 Floats = NDArray[np.float64]
 
@@ -63,16 +64,18 @@ class OptimumRegion:
             message = f"X has {rows.n_features} features; the certificate is for {len(self.coef)}."
             raise InvalidDataError(message)
         lower, upper = np.empty(rows.n_rows), np.empty(rows.n_rows)
-        for block in rows.blocks():
-            scores, norms, error = self.centred(rows, block)
-            lower[block.rows], upper[block.rows] = score_bounds(scores, norms, self.radius, error)
+        with single_threaded_blas():
+            for block in rows.blocks():
+                scores, norms, error = self.centred(rows, block)
+                bounds = score_bounds(scores, norms, self.radius, error)
+                lower[block.rows], upper[block.rows] = bounds
         # One more rounding each: step outwards.
         low, high = self.offsets
         return np.nextafter(lower + low, -np.inf), np.nextafter(upper + high, np.inf)
 
     def centred(self, rows: Rows, block: Block) -> tuple[Floats, Floats, Floats]:
         """Return centre scores, distances from the origin and score error bounds of a block."""
-        norms = rows.norm_bounds(block.rows)
+        norms = rows.norm_bounds(rows.squared_norms[block.rows])
         scores = block.dot(self.coef)
         norm = float(np.linalg.norm(self.coef))
         error = score_rounding(norm, norms, rows.longest_row)
@@ -117,22 +120,24 @@ def optimum_region(
     if problem.intercept is Intercept.AUGMENTED:
         intercept = 0.5 * (primal.intercept + dual.intercept)
         apart = math.hypot(apart, (primal.intercept - dual.intercept) / problem.intercept_scale)
-    apart = max(0.0, apart - spread)
-    radius = (math.sqrt(max(gap - 0.25 * apart * apart, 0.0)) + spread) * (1.0 + 1e-15)
+    # Rounded so that the ball can only be too large: the distance down, the radius up.
+    rounding = rounding_factor(problem.n_features + 4)
+    apart = max(0.0, apart * (1.0 - rounding) - spread)
+    radius = math.sqrt(max(gap - 0.25 * apart * apart, 0.0)) + spread
+    radius = (radius + rounding * float(np.linalg.norm(centre))) * (1.0 + rounding)
     constant = problem.constant_feature
     if problem.intercept is not Intercept.FREE:
         return OptimumRegion(centre, radius, None, (intercept, intercept), constant)
-    ball = OptimumRegion(centre, radius, _mean(problem.rows), (0.0, 0.0), constant)
+    ball = OptimumRegion(centre, radius, _mean(problem), (0.0, 0.0), constant)
     offsets = _intercept_interval(problem, ball)
     return OptimumRegion(centre, radius, ball.origin, offsets, constant)
 
 
-def _mean(rows: Rows) -> Floats:
-    """Return the mean row."""
-    total = map_blocks(
-        lambda block: block.transpose_dot(np.ones(block.stop - block.start)), rows, np.add
-    )
-    return np.asarray(total / rows.n_rows)
+def _mean(problem: Problem) -> Floats:
+    """Return the mean of the rows that have a cost."""
+    counted = (problem.costs > 0).astype(np.float64)
+    total = map_blocks(lambda block: block.transpose_dot(counted[block.rows]), problem.rows, np.add)
+    return np.asarray(total / np.sum(counted))
 
 
 def _intercept_interval(problem: Problem, ball: OptimumRegion) -> tuple[float, float]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import numbers
 from collections.abc import Iterable
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hinge.errors import InvalidParameterError, unknown_name
+from hinge.parameters import count
 
 
 def choice(name: str, value: Any, allowed: Iterable[str]) -> str:
@@ -28,50 +28,6 @@ def choice(name: str, value: Any, allowed: Iterable[str]) -> str:
     if not isinstance(value, str) or value not in names:
         raise unknown_name(parameter=name, got=value, allowed=names)
     return value
-
-
-def number(name: str, value: Any, *, above: float | None = None, least: float = 0.0) -> float:
-    """Return a finite real number that is large enough.
-
-    Parameters
-    ----------
-    name : str
-        Name of the parameter.
-    value : object
-        What the caller passed.
-    above : float or None, default=None
-        The value must be greater than this, if it is given.
-    least : float, default=0.0
-        Otherwise the value must not be less than this.
-    """
-    bound = f"greater than {above:g}" if above is not None else f"at least {least:g}"
-    message = f"{name} must be a finite number, {bound}; got {value!r}."
-    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
-        raise InvalidParameterError(message)
-    real = float(value)
-    large_enough = real > above if above is not None else real >= least
-    if not (math.isfinite(real) and large_enough):
-        raise InvalidParameterError(message)
-    return real
-
-
-def integer(name: str, value: Any, least: int = 0) -> int:
-    """Return a whole number that is large enough.
-
-    Parameters
-    ----------
-    name : str
-        Name of the parameter.
-    value : object
-        What the caller passed.
-    least : int, default=0
-        The smallest legal value.
-    """
-    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool | np.bool_)
-    if not whole or int(value) < least:
-        message = f"{name} must be a whole number, at least {least}; got {value!r}."
-        raise InvalidParameterError(message)
-    return int(value)
 
 
 def boolean(name: str, value: Any) -> bool:
@@ -121,7 +77,7 @@ def seed(random_state: Any) -> int:
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(np.iinfo(np.int32).max))
     try:
-        return integer("random_state", random_state)
+        return count(random_state, "random_state")
     except InvalidParameterError:
         message = (
             "random_state must be None, a whole number at least 0, a numpy RandomState or a "

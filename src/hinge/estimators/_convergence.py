@@ -12,7 +12,6 @@ from hinge.multiclass import Labels, Objective
 from hinge.result import Solution, Status, Stop
 from hinge.rows import Block, Rows, map_blocks
 
-_ROUNDING = 2.0  # a gap of so many times its own rounding bound is rounding
 _UNEVEN_SCALES = 100.0  # ratio of column scales from which on coordinate descent is slow
 _PROVES_NOTHING = 10.0  # gap in units of the lower bound from which on a percentage means nothing
 _LARGE_COST = 1e4  # C times the mean squared norm from which on it is slow
@@ -49,8 +48,7 @@ def convergence_message(
         _ending(worst, solutions, labels, stop),
         _meaning(worst, solutions, rows, values()),
     ]
-    certificate = worst.certificate
-    if certificate.gap <= _ROUNDING * certificate.rounding < math.inf:
+    if worst.certificate.is_rounding:
         parts.append(
             "Rounding is all that is left of it, so that no more training can help: loosen tol."
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
@@ -16,6 +17,7 @@ from hinge.errors import (
     InvalidParameterError,
     InvalidWeightsError,
 )
+from hinge.ingest import canonical
 from hinge.labels import row_weights
 from hinge.multiclass import Labels
 from hinge.rows import Rows
@@ -43,8 +45,7 @@ def rows_to_score(estimator: Any, X: Any) -> Rows:
     X : array-like, sparse matrix or data frame
         The caller's data.
     """
-    _refuse_masked(X)
-    return Rows(validate_data(estimator, X, reset=False, **_X_CHECKS))
+    return Rows(validate_data(estimator, _readable(X), reset=False, **_X_CHECKS))
 
 
 def training_data(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, Labels]:
@@ -61,8 +62,7 @@ def training_data(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[R
     sample_weight : array-like, number or None
         Weights of the rows.
     """
-    _refuse_masked(X)
-    X, y = validate_data(estimator, X, _as_plain_labels(y), **_X_CHECKS)
+    X, y = validate_data(estimator, _readable(X), _as_plain_labels(y), **_X_CHECKS)
     name = type(estimator).__name__
     classes, codes = encode_labels(y, name)
     weights = row_weights(sample_weight, len(codes))
@@ -148,11 +148,15 @@ def _as_plain_labels(y: Any) -> Any:
     return y.to_numpy() if module in {"pyarrow", "polars"} and hasattr(y, "to_numpy") else y
 
 
-def _refuse_masked(X: Any) -> None:
+def _readable(X: Any) -> Any:
+    """Return what scikit-learn may read: sparse data as CSR whose indices are in range."""
+    if sp.issparse(X):  # scikit-learn would convert it, and scipy does not look where it writes
+        return canonical(X)
     # np.asarray drops the mask, so that masked values would be learned from.
     if isinstance(X, np.ma.MaskedArray):
         message = "X is a masked array; fill or drop the masked values first (X.filled(...))."
         raise InvalidDataError(message)
+    return X
 
 
 def _refuse_class_without_weight(

@@ -9,6 +9,7 @@ from hinge.errors import InvalidParameterError, UnsupportedError, unknown_name
 from hinge.estimators import _checks as check
 from hinge.losses import get_loss
 from hinge.multiclass import Objective
+from hinge.parameters import count, not_negative, positive
 from hinge.problem import Intercept
 from hinge.result import Stop
 from hinge.solvers import Solver, solver_names
@@ -51,14 +52,12 @@ def linear_options(model: Any) -> LinearOptions:
         The estimator whose parameters to read.
     """
     stop = Stop(
-        gap=check.number("tol", model.tol),
+        gap=not_negative(model.tol, "tol"),
         seconds=_time_limit(model.time_limit),
-        steps=check.integer("max_iter", model.max_iter),
+        steps=count(model.max_iter, "max_iter"),
     )
     check.boolean("warm_start", model.warm_start)
-    check.integer(
-        "verbose", int(model.verbose) if model.verbose in (True, False) else model.verbose
-    )
+    count(int(model.verbose) if model.verbose in (True, False) else model.verbose, "verbose")
     if model.callback is not None and not callable(model.callback):
         message = f"callback must be None or callable with an event; got {model.callback!r}."
         raise InvalidParameterError(message)
@@ -101,9 +100,9 @@ def linear_objective(model: Any) -> Objective:
             raise InvalidParameterError(message) from None
     return Objective(
         loss=get_loss(check.choice("loss", model.loss, _LOSSES)),
-        C=check.number("C", model.C, above=0.0),
+        C=positive(model.C, "C"),
         intercept=_intercept(model),
-        intercept_scale=check.number("intercept_scaling", model.intercept_scaling, above=0.0),
+        intercept_scale=positive(model.intercept_scaling, "intercept_scaling"),
     )
 
 
@@ -122,7 +121,7 @@ def _intercept(model: Any) -> Intercept:
 
 
 def _time_limit(seconds: Any) -> float | None:
-    return None if seconds is None else check.number("time_limit", seconds, above=0.0)
+    return None if seconds is None else positive(seconds, "time_limit")
 
 
 def _solver(solver: Any) -> str | Solver:

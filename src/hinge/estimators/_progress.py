@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from hinge.multiclass import Listener
-from hinge.result import Solution
+from hinge.result import Solution, Status
 from hinge.solvers import Event
 
 _SECONDS_BETWEEN_LINES = 0.5
@@ -75,7 +75,7 @@ class Bars:
     def on_end(self, number: int, solution: Solution) -> None:
         """Fill the bar of a class that is solved; leave others where they are."""
         self._show(number, solution.certificate.relative_gap, solution.steps)
-        if solution.status == "solved":
+        if solution.status is Status.SOLVED:
             self._bars.update(self._tasks[number], completed=self._digits)
 
     def _show(self, number: int, gap: float, steps: int) -> None:

@@ -29,7 +29,7 @@ from hinge.estimators._data import training_data
 from hinge.estimators._linear_model import LinearClassifier, scores
 from hinge.estimators._options import LinearOptions, linear_options
 from hinge.estimators._progress import progress_display
-from hinge.multiclass import Labels, Listener, Plan, solve_one_vs_rest
+from hinge.multiclass import Labels, Listener, Plan, has_begun, solve_one_vs_rest
 from hinge.problem import Intercept
 from hinge.result import Certificate, Point, Solution
 from hinge.rows import Rows
@@ -40,7 +40,7 @@ class LinearSVC(CallbackSupportMixin, LinearClassifier):
     r"""Linear support vector classification that says how close to the optimum it is.
 
     Takes the parameters of scikit-learn's ``LinearSVC`` and minimises the same objective for the
-    same arguments; see Notes for it and for the three parameters whose meaning differs.
+    same arguments; see Notes for it and for the four parameters whose meaning differs.
 
     Parameters
     ----------
@@ -70,7 +70,8 @@ class LinearSVC(CallbackSupportMixin, LinearClassifier):
     random_state : int, RandomState, Generator or None, default=None
         Seed of the order in which rows are visited; None is 0, so that fits repeat.
     max_iter : int, default=1000
-        Limit on the passes over the rows, for each class, at least 0.
+        Limit for each class, at least 0: for coordinate descent on sweeps over the rows that are
+        still active, for ``"primal-newton"`` on Newton steps.
     solver : str or Solver, default="auto"
         Name of a solver, or a configured one from ``hinge.solvers``.
     intercept : {"free", "none"} or None, default=None
@@ -104,7 +105,7 @@ class LinearSVC(CallbackSupportMixin, LinearClassifier):
     certificates_ : list of Certificate
         Their certificates.
     n_iter_ : int
-        Passes over the rows; of several problems, the most.
+        How much of what ``max_iter`` limits was done; of several problems, the most.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -127,8 +128,8 @@ class LinearSVC(CallbackSupportMixin, LinearClassifier):
     :math:`u^2` is absent. With more than two classes there is one such problem per class; the
     class weight then multiplies the rows of the positive class only, as in LIBLINEAR.
 
-    Unlike scikit-learn's, ``tol`` is a proven gap, ``dual`` has no effect, and
-    ``random_state=None`` is a fixed seed.
+    Unlike scikit-learn's, ``tol`` is a proven gap, ``max_iter`` counts sweeps over active rows or
+    Newton steps, ``dual`` has no effect, and ``random_state=None`` is a fixed seed.
 
     Examples
     --------
@@ -217,17 +218,16 @@ class LinearSVC(CallbackSupportMixin, LinearClassifier):
         rows, labels = training_data(self, X, y, sample_weight)
         arguments = {"X": X, "y": y, "metadata": {"sample_weight": sample_weight}}
         warm = self._warm_points(rows, labels)
-        self.classes_ = labels.classes
         with ExitStack() as stack:
             listeners = self._listeners(stack, options, rows, labels, arguments)
             plan = _plan(options, began, listeners)
             flag = stack.enter_context(listening())
             solutions = solve_one_vs_rest(rows, labels, options.objective, warm, plan, flag)
-            self._store(solutions, options.objective.intercept)
+            self._store(solutions, labels, options.objective.intercept)
         if flag:
             seconds = time.perf_counter() - began
             message = f"fit interrupted after {seconds:.1f} s; the model found so far is kept"
-            raise Interrupted(message, tuple(solutions))
+            raise Interrupted(message, tuple(filter(has_begun, solutions)))
         self._warn_unless_solved(options, rows, labels)
         return self
 
@@ -236,6 +236,7 @@ class LinearSVC(CallbackSupportMixin, LinearClassifier):
         before = getattr(self, "solutions_", None) if self.warm_start else None
         fits = (
             before is not None
+            and len(before) == labels.n_problems
             and np.array_equal(self.classes_, labels.classes)
             and before[0].coef.shape == (rows.n_features,)
         )
@@ -257,13 +258,14 @@ class LinearSVC(CallbackSupportMixin, LinearClassifier):
         listeners: list[Listener] = []
         if self.callback is not None:
             listeners.append(FunctionCaller(self.callback, names))
-        if self.verbose and options.stop.gap is not None:
-            listeners.append(stack.enter_context(progress_display(names, options.stop.gap)))
+        if self.verbose:
+            listeners.append(stack.enter_context(progress_display(names, float(self.tol))))
         if hasattr(self, "_init_callback_context"):
             has_intercept = options.objective.intercept is not Intercept.NONE
 
             def attributes(points: dict[int, Point]) -> dict[str, Any]:
-                return linear_attributes(points, count, rows.n_features, has_intercept)
+                fitted = linear_attributes(points, count, rows.n_features, has_intercept)
+                return {**fitted, "classes_": labels.classes}
 
             tasks = TaskTree(self, arguments, attributes, count)
             stack.push(lambda kind, *_: tasks.close() if kind is None else None)
@@ -271,8 +273,9 @@ class LinearSVC(CallbackSupportMixin, LinearClassifier):
                 listeners.append(tasks)
         return tuple(listeners)
 
-    def _store(self, solutions: list[Solution], intercept: Intercept) -> None:
+    def _store(self, solutions: list[Solution], labels: Labels, intercept: Intercept) -> None:
         """Set the fitted attributes; the solutions hold none of the training data."""
+        self.classes_ = labels.classes
         self.solutions_ = solutions
         self.certificates_ = [solution.certificate for solution in solutions]
         gaps = [certificate.relative_gap for certificate in self.certificates_]

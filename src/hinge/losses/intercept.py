@@ -7,7 +7,7 @@ the intercept whose derivative
 
 is non-decreasing. Its kinks are those of every row's loss, at ``b = y_i z_k - f_i``; sorting them
 and summing jumps and bends gives S everywhere, hence the interval on which it is zero. For the
-hinge this is the weighted order statistic of ``y_i - f_i`` (methods: a quantile at S+).
+hinge this is the weighted order statistic of ``y_i - f_i``.
 """
 
 from __future__ import annotations
@@ -52,6 +52,8 @@ def optimal_intercepts(
     before = after - jumps
     # Running sums of many terms: what is below their rounding error counts as zero.
     variation = abs(float(before[0])) + float(after[-1] - before[0])
+    variation += abs(start) * total + abs(slope) * float(costs @ np.abs(scores))
+    variation += abs(slope * total * float(places[0]))
     bending = float(np.sum(np.abs(bends))) * float(places[-1] - places[0])
     noise = len(places) * float(np.finfo(np.float64).eps) * (variation + bending)
     return (

@@ -91,14 +91,15 @@ def compare(
         for k, problem in enumerate(problems)
     ]
     choices = [winners(scores(rows, model.coef, model.intercept)) for model in (a, b)]
+    lower_bound = sum(_below(solution.certificate) for solution in references)
     standings = [
-        _standing(model, problems, references, choice)
+        _standing(model, problems, references, choice, lower_bound)
         for model, choice in zip((a, b), choices, strict=True)
     ]
     return Comparison(
         a=standings[0],
         b=standings[1],
-        lower_bound=sum(_below(solution.certificate) for solution in references),
+        lower_bound=lower_bound,
         upper_bound=min(
             standings[0].objective,
             standings[1].objective,
@@ -154,7 +155,11 @@ def _reference(problem: Problem, start: Point | None, stop: Stop | None) -> Solu
 
 
 def _standing(
-    model: JudgedModel, problems: list[Problem], references: list[Solution], choice: Any
+    model: JudgedModel,
+    problems: list[Problem],
+    references: list[Solution],
+    choice: Any,
+    lower_bound: float,
 ) -> Standing:
     """Return how one model stands to the optimum."""
     certificates = [
@@ -163,13 +168,15 @@ def _standing(
     ]
     primal = sum(certificate.primal for certificate in certificates)
     total = sum(certificate.gap for certificate in certificates)
+    scale = lower_bound if lower_bound > 0.0 else primal
     regions = [reference.certificate for reference in references]
     right, wrong = proven_labels(problems[0].rows, regions, choice)
     return Standing(
         name=model.name,
         objective=primal,
         gap=total,
-        relative_gap=total / primal if math.isfinite(total) else math.inf,
+        relative_gap=total / scale if math.isfinite(total) else math.inf,
+        rounding=sum(certificate.rounding for certificate in certificates),
         labels_proven_right=int(np.count_nonzero(right)),
         labels_proven_wrong=int(np.count_nonzero(wrong)),
     )
@@ -177,5 +184,5 @@ def _standing(
 
 def _below(certificate: Certificate) -> float:
     """Return a proven lower bound on the optimum; the objective itself is never negative."""
-    bound = certificate.dual - certificate.rounding
+    bound = certificate.primal - certificate.gap
     return max(0.0, bound) if math.isfinite(bound) else 0.0

@@ -19,7 +19,10 @@ class Standing:
     objective : float
         Its objective, recomputed; with several classes the sum over their problems.
     gap, relative_gap : float
-        Proven bounds on how far that is above the optimum: absolute, and relative to it.
+        Proven bounds on how far that is above the optimum: absolute, and relative to the lower
+        bound on the optimum (to the objective where that bound is 0).
+    rounding : float
+        How much of ``gap`` is the rounding bound.
     labels_proven_right, labels_proven_wrong : int
         How many of its labels are proven to be those of the optimum, and proven not to be.
     """
@@ -28,6 +31,7 @@ class Standing:
     objective: float
     gap: float
     relative_gap: float
+    rounding: float
     labels_proven_right: int
     labels_proven_wrong: int
 
@@ -61,8 +65,8 @@ class Comparison:
 
     @property
     def closer(self) -> str:
-        """The model with the smaller objective, "a" or "b"; "neither" if they are the same."""
-        if self.a.objective == self.b.objective:
+        """The model with the smaller objective, "a" or "b"; "neither" if rounding may decide."""
+        if abs(self.a.objective - self.b.objective) <= self.a.rounding + self.b.rounding:
             return "neither"
         return "a" if self.a.objective < self.b.objective else "b"
 
@@ -70,7 +74,7 @@ class Comparison:
     def difference(self) -> float:
         """By what share of the smaller objective the larger one is above it."""
         low, high = sorted((self.a.objective, self.b.objective))
-        return (high - low) / low if low > 0 else 0.0
+        return (high - low) / low
 
     def __str__(self) -> str:
         rows = [
@@ -104,7 +108,7 @@ class Comparison:
         least = max(0.0, model.objective / self.upper_bound - 1.0) if self.upper_bound else 0.0
         if self.lower_bound <= 0.0:
             return f"at least {100 * least:.3g} %"
-        most = model.objective / self.lower_bound - 1.0
+        most = model.relative_gap
         if most - least < 0.005 * least:
             return f"{100 * most:.3g} %"
         return f"at most {100 * most:.2g} %"
@@ -113,8 +117,10 @@ class Comparison:
         return f"{getattr(model, f'labels_proven_{verdict}')} of {self.n_rows}"
 
     def _verdict(self) -> list[str]:
-        if self.closer == "neither":
+        if self.a.objective == self.b.objective:
             closer = "Both have the same objective."
+        elif self.closer == "neither":
+            closer = "Neither is closer: their objectives differ by no more than rounding."
         else:
             other = "b" if self.closer == "a" else "a"
             closer = (

@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 from hinge.multiclass.labels import Labels, Objective, class_problem
-from hinge.multiclass.one_vs_rest import Listener, Plan, solve_one_vs_rest
+from hinge.multiclass.one_vs_rest import Listener, Plan, has_begun, solve_one_vs_rest
 
-__all__ = ["Labels", "Listener", "Objective", "Plan", "class_problem", "solve_one_vs_rest"]
+__all__ = [
+    "Labels",
+    "Listener",
+    "Objective",
+    "Plan",
+    "class_problem",
+    "has_begun",
+    "solve_one_vs_rest",
+]

@@ -235,6 +235,17 @@ def _joined(first: Solution, second: Solution) -> Solution:
     )
 
 
+def has_begun(solution: Solution) -> bool:
+    """Return whether a solution is one, not what stands for a problem whose turn never came.
+
+    Parameters
+    ----------
+    solution : Solution
+        One of what ``solve_one_vs_rest`` returns.
+    """
+    return _NEVER_BEGUN not in solution.certificate.notes
+
+
 def _never_begun(point: Point, plan: Plan) -> Solution:
     """Return the solution of a problem whose turn never came."""
     nan, inf = math.nan, math.inf

@@ -8,6 +8,7 @@ and therefore also receives signals at once.
 from __future__ import annotations
 
 import queue
+import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
@@ -53,30 +54,39 @@ def map_in_threads(
     inbox: queue.SimpleQueue[Future[Result] | tuple[Call, queue.SimpleQueue[Any]]]
     inbox = queue.SimpleQueue()
 
+    abandoned = threading.Event()
+
     def hand_over(call: Call) -> Any:
         reply: queue.SimpleQueue[Any] = queue.SimpleQueue()
         inbox.put((call, reply))
-        return reply.get()
+        while not abandoned.is_set():
+            try:
+                return reply.get(timeout=_POLL_SECONDS)
+            except queue.Empty:
+                continue
+        return None
 
     with ThreadPoolExecutor(max_workers=threads) as pool:
-        futures = [pool.submit(function, item, hand_over) for item in items]
-        for future in futures:
-            future.add_done_callback(inbox.put)
-        _serve(inbox, len(futures), abort)
+        try:
+            futures = [pool.submit(function, item, hand_over) for item in items]
+            for future in futures:
+                future.add_done_callback(inbox.put)
+            _serve(inbox, len(futures), abort)
+        except BaseException:  # from a call, or a second Ctrl-C: no worker may wait for an answer
+            try:
+                abort()
+            finally:
+                abandoned.set()
+            raise
     return [future.result() for future in futures]
 
 
 def _serve(inbox: Any, unfinished: int, abort: Callable[[], None]) -> None:
     """Make the calls that workers hand over until all of them have finished."""
-    failure: BaseException | None = None
     while unfinished:
         try:
             message = inbox.get(timeout=_POLL_SECONDS)
         except queue.Empty:
-            continue
-        except BaseException as error:  # a second Ctrl-C: end the workers, then pass it on
-            failure = error
-            abort()
             continue
         if isinstance(message, Future):
             unfinished -= 1
@@ -85,12 +95,7 @@ def _serve(inbox: Any, unfinished: int, abort: Callable[[], None]) -> None:
             continue
         call, reply = message
         answer = None
-        if failure is None:
-            try:
-                answer = call()
-            except BaseException as error:  # the worker must not wait for an answer for ever
-                failure = error
-                abort()
-        reply.put(answer)
-    if failure is not None:
-        raise failure
+        try:
+            answer = call()
+        finally:
+            reply.put(answer)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from hinge.errors import Interrupted, UnsupportedError
+from hinge.errors import Interrupted, InvalidParameterError, UnsupportedError
 from hinge.problem import Problem
 from hinge.result import (
     Certificate,
@@ -80,15 +80,12 @@ class Settings:
         Called with an ``Event`` after each step; one that returns True ends the run.
     threads : int
         Threads for certificates; never changes a result.
-    flag : StopFlag or None
-        Shared between runs that one Ctrl-C should end; None makes the run listen by itself.
     """
 
     stop: Stop = field(default_factory=Stop)
     seed: int = 0
     observers: tuple[Observer, ...] = ()
     threads: int = 1
-    flag: StopFlag | None = None
 
 
 def solve(
@@ -139,6 +136,8 @@ def solve(
     """
     settings = Settings(stop or Stop(), seed, tuple(observers))
     start = warm.point if isinstance(warm, Solution) else warm
+    if resume is not None and solver == "auto":
+        solver = resume.solver_name
     chosen = get_solver(solver, problem, settings.stop.gap)
     with listening() as flag:
         solution = run(problem, chosen, settings, start, resume, flag)
@@ -210,14 +209,26 @@ class _Run:
         """Start or resume, loop, and conclude."""
         if resume is None:
             state = self.solver.start(self.problem, warm, self.settings.seed)
+            state.solver_name = self.solver.name
         else:
-            state = resume
-            state.attach(self.problem)
+            state = self._resumed(resume)
+        state.step_limit = self.settings.stop.steps
         self.progress = self.solver.progress(state)
+        self.judge.begin(self.progress)
         status = None
         while status is None:
             status = self._limit() or self._advance(state)
         return self._conclude(state, status)
+
+    def _resumed(self, state: Any) -> Any:
+        """Return a copy of an earlier run's state, which must be this solver's."""
+        if state.solver_name != self.solver.name:
+            message = (
+                f"the state to resume is one of solver {state.solver_name!r}; "
+                f"{self.solver.name!r} cannot go on from it. Pass the solution as warm= instead."
+            )
+            raise InvalidParameterError(message)
+        return state.resumed(self.problem)
 
     def _advance(self, state: Any) -> Status | None:
         """Do one step and what follows from it; return the status if the run is over."""
@@ -267,9 +278,11 @@ class _Run:
     def _conclude(self, state: Any, status: Status) -> Solution:
         """Return the best pair with a certificate; a point without one only if interrupted."""
         hurried = bool(self.flag)
-        if status is not Status.SOLVED and not hurried:
-            # The last point may be the best; it has not been judged since the last certificate.
-            status = self._certify(state) or status
+        if not hurried and not self.judge.has_judged(self.progress):
+            # The last point may be the best one, and nobody has judged it yet.
+            verdict = self._certify(state)
+            if verdict in (Status.SOLVED, Status.NUMERICAL_ERROR):
+                status = verdict
         best = None
         try:
             best = self.judge.conclude(allow_work=not hurried)

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from hinge.certificates.gap import PASSES, gap
-from hinge.problem import Problem
+from hinge.problem import Intercept, Problem
 from hinge.result import Certificate, Point, Progress, Stop
 
 WORK_PER_CERTIFICATE = 10  # a certificate may cost this fraction of the work before it
@@ -55,6 +55,14 @@ class Judge:
         self._refused = False
         self._history: list[tuple[int, float]] = []
 
+    def begin(self, progress: Progress) -> None:
+        """Count work from here: a run that goes on has been judged before."""
+        self._last_work = progress.work
+
+    def has_judged(self, progress: Progress) -> bool:
+        """Return whether nothing has been done since the last certificate."""
+        return bool(self._history) and progress.work == self._last_work
+
     def is_due(self, progress: Progress) -> bool:
         """Return whether a certificate should be made now."""
         since = progress.work - self._last_work
@@ -67,10 +75,11 @@ class Judge:
 
     def certify(self, point: Point, progress: Progress) -> Certificate:
         """Certify a point and remember it if it is the best primal, dual or pair."""
-        certificate = self._judge(point, region=self._claims(progress) or progress.at_rest)
+        # The region of a free intercept takes passes of its own: only the last point gets it.
+        certificate = self._judge(point, region=self.problem.intercept is not Intercept.FREE)
         self._last_work = progress.work
         self._history.append((progress.work, min(certificate.gap, self._smallest_gap())))
-        self._refused = self._claims(progress) and not self.stop.satisfied_by(certificate)
+        self._refused |= self._claims(progress) and not self.stop.satisfied_by(certificate)
         self._remember(point, certificate)
         return certificate
 

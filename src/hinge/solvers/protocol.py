@@ -6,9 +6,10 @@ does work. Whatever it says of itself is an opinion (``Progress``) until certifi
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from hinge.errors import InvalidParameterError
 from hinge.problem import Problem
@@ -38,14 +39,17 @@ class State:
     """What a solver knows between steps: arrays and numbers that pickle, apart from the data.
 
     The problem is left out of a pickle (it holds the caller's data); a fingerprint goes in its
-    place, and ``attach`` accepts only the problem that it belongs to.
+    place, and only the problem that it belongs to is accepted when a run goes on.
     """
 
     problem: Problem
+    solver_name: str = ""
+    step_limit: int | None = None  # steps that the run may do in all; a call may do many of them
     _fingerprint: str | None = None
+    _transient: ClassVar[tuple[str, ...]] = ("problem",)  # made anew from the problem
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {key: value for key, value in self.__dict__.items() if key != "problem"}
+        kept = {key: value for key, value in self.__dict__.items() if key not in self._transient}
         if "problem" in self.__dict__:
             kept["_fingerprint"] = self.problem.fingerprint()
         return kept
@@ -53,25 +57,34 @@ class State:
     def __setstate__(self, kept: dict[str, Any]) -> None:
         self.__dict__.update(kept)
 
-    def attach(self, problem: Problem) -> None:
-        """Give a state that was unpickled its problem back.
+    def resumed(self, problem: Problem) -> Self:
+        """Return a copy of the state to go on from; this one stays as it is.
 
         Parameters
         ----------
         problem : Problem
             The problem of the run; refused if its fingerprint differs.
+
+        Returns
+        -------
+        State
+            The copy, with its problem.
         """
         known = self.__dict__.get("problem")
-        if known is problem:
-            return
-        expected = self._fingerprint if known is None else known.fingerprint()
-        if problem.fingerprint() != expected:
-            message = (
-                "this state belongs to another problem (its data, labels, weights or options "
-                "differ); resume with the problem of the run, or pass the solution as warm=."
-            )
-            raise InvalidParameterError(message)
-        self.problem = problem
+        if known is not problem:
+            expected = self._fingerprint if known is None else known.fingerprint()
+            if problem.fingerprint() != expected:
+                message = (
+                    "this state belongs to another problem (its data, labels, weights or options "
+                    "differ); resume with the problem of the run, or pass the solution as warm=."
+                )
+                raise InvalidParameterError(message)
+        twin = type(self).__new__(type(self))
+        for key, value in self.__dict__.items():
+            if key not in self._transient:
+                twin.__dict__[key] = copy.copy(value)
+        twin.problem = problem
+        return twin
 
 
 class Solver(ABC):

@@ -59,7 +59,7 @@ def _automatic(problem: Problem, gap: float | None) -> Solver:
     """
     newton = PrimalNewton()
     costs = problem.costs
-    stiffness = float(costs @ problem.rows.squared_norms) / np.count_nonzero(costs)
+    stiffness = float(np.sum(costs * problem.rows.squared_norms)) / np.count_nonzero(costs)
     is_regular = problem.intercept is not Intercept.FREE  # else the Hessian may be singular in b
     if stiffness > STIFF and is_regular and newton.supports(problem):
         return newton

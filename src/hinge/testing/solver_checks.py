@@ -237,9 +237,7 @@ def _after_steps(
 
 def _pickled(state: Any, problem: Problem) -> Any:
     """Return the state as it is after a round trip through a pickle."""
-    copy = pickle.loads(pickle.dumps(state))
-    copy.attach(problem)
-    return copy
+    return pickle.loads(pickle.dumps(state)).resumed(problem)
 
 
 def _noting(solver: Solver, seen: list[tuple[bytes, ...]]) -> Callable[[Any, Problem], Any]:

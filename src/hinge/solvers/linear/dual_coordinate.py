@@ -17,14 +17,15 @@ References
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hinge._native import core
-from hinge.errors import InvalidParameterError, unknown_name
+from hinge.errors import unknown_name
+from hinge.parameters import not_negative
 from hinge.problem import Intercept, Problem
 from hinge.result import Point, Progress
 from hinge.solvers.protocol import Solver, State, Support
@@ -37,6 +38,7 @@ _ORDERS = {
     "random": core.Order.random,
 }
 _MOST_ROWS = 2**32 - 1
+_MOST_SWEEPS = 2**63 - 1
 _ROUNDING = 1e-11  # relative gap below which objective values no longer tell points apart
 _CURRENT, _BEST, _VECTORS = 0, 3, 5  # rows of the array of weight vectors
 # Strength of the pull towards a free intercept's centre: a constant feature of this fraction of the
@@ -88,19 +90,14 @@ class DualCoordinateState(State):
     schedule: dict[str, Any]
     constant: float
     work: int = 0
-    _run: Any = field(default=None, repr=False, compare=False)
-
-    def __getstate__(self) -> dict[str, Any]:
-        kept = super().__getstate__()
-        kept["_run"] = None
-        return kept
+    _transient: ClassVar[tuple[str, ...]] = ("problem", "_run")
 
     @property
     def run(self) -> core.DualCoordinateRun:
-        """The compiled run over these arrays; made anew after unpickling."""
-        if self._run is None:
-            self._run = self._view()
-        run: core.DualCoordinateRun = self._run
+        """The compiled run over these arrays; made anew for a state that goes on."""
+        if "_run" not in self.__dict__:
+            self.__dict__["_run"] = self._view()
+        run: core.DualCoordinateRun = self.__dict__["_run"]
         return run
 
     def _view(self) -> core.DualCoordinateRun:
@@ -166,14 +163,11 @@ class DualCoordinate(Solver):
     ) -> None:
         if order not in _ORDERS:
             raise unknown_name(order, "order", list(_ORDERS))
-        if not aim >= 0.0:
-            message = f"aim must be a relative gap, a number >= 0; got {aim!r}."
-            raise InvalidParameterError(message)
         self.order = order
         self.shrinking = shrinking
         self.screening = screening
         self.extrapolation = extrapolation
-        self.aim = aim
+        self.aim = not_negative(aim, "aim")
 
     @classmethod
     def aimed_at(cls, gap: float | None) -> DualCoordinate:
@@ -225,7 +219,8 @@ class DualCoordinate(Solver):
 
     def step(self, state: DualCoordinateState, work: int) -> int:
         """Do about this much work, less if a check pass ends before; return how much."""
-        done = state.run.advance(work)
+        limit = _MOST_SWEEPS if state.step_limit is None else state.step_limit
+        done = state.run.advance(work, limit)
         state.work += done
         return done
 
