@@ -1,6 +1,6 @@
 """The judge: recomputes from the raw data what a point is worth, and imports no solver.
 
-Plain NumPy over :mod:`hinge.rows`; nothing here is shared with the code that is judged.
+Plain NumPy over :mod:`hinge.rows`; it imports no solver and no native code.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 r"""Primal value, dual value and the gap between them, recomputed from the raw data.
 
-One pass over the blocks, in NumPy, sharing no code with any solver. For a point (w, b, alpha):
+One pass over the blocks, in NumPy, without solvers or native code. For a point (w, b, alpha):
 
 .. math:: P &= \tfrac12\|w\|^2 + \sum_i c_i\,\ell(m_i), \quad m_i = y_i(w'x_i + b)
        \\ D &= p\sum_i\alpha_i - \tfrac\kappa2\sum_i\alpha_i^2/c_i - \tfrac12\|v\|^2
