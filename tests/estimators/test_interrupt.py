@@ -22,15 +22,23 @@ def default_handler() -> Any:
     signal.signal(signal.SIGINT, before)
 
 
-def press_ctrl_c(_: Any) -> None:
-    signal.raise_signal(signal.SIGINT)
+class PressOnce:
+    """A callback that presses Ctrl-C the first time; a second press would mean: at once."""
+
+    def __init__(self) -> None:
+        self.pressed = False
+
+    def __call__(self, _: Any) -> None:
+        if not self.pressed:
+            self.pressed = True
+            signal.raise_signal(signal.SIGINT)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("data", [two_classes, three_classes])
 def test_model_is_kept(data: Any, n_jobs: int) -> None:
     X, y = data()
-    model = LinearSVC(tol=0, n_jobs=n_jobs, callback=press_ctrl_c)
+    model = LinearSVC(tol=0, n_jobs=n_jobs, callback=PressOnce())
     with pytest.raises(Interrupted, match="the model found so far is kept") as caught:
         model.fit(X, y)
     begun = [s for s in model.solutions_ if "before this class began" not in str(s.certificate)]
@@ -50,7 +58,7 @@ def test_model_is_kept(data: Any, n_jobs: int) -> None:
 def test_it_is_a_keyboard_interrupt_and_the_next_fit_works() -> None:
     X, y = two_classes()
     with pytest.raises(KeyboardInterrupt):
-        LinearSVC(tol=0, callback=press_ctrl_c).fit(X, y)
+        LinearSVC(tol=0, callback=PressOnce()).fit(X, y)
     assert LinearSVC().fit(X, y).solution_.status is Status.SOLVED
 
 

@@ -231,7 +231,7 @@ double settling_radius(const Run& run) noexcept {
     const double size = std::sqrt(norm);
     // The sums over all rows behind the three values are rounded; so is the small difference left.
     const double terms = std::abs(x.primal) + std::abs(x.primal_here) + std::abs(x.dual) + norm;
-    const double rounding = kRounding * static_cast<double>(run.rows.count + 8) * terms;
+    const double rounding = kRounding * static_cast<double>(run.c.present + 8) * terms;
     const double later = std::sqrt(2.0 * (std::max(x.primal - x.dual, 0.0) + rounding));
     const double here = std::sqrt(std::max(x.primal_here - x.dual, 0.0) + rounding);
     return std::min(here, later) + later + kRounding * (x.noise + kSettleNoise) * size;

@@ -271,19 +271,26 @@ def _constant_feature(problem: Problem) -> float:
     if problem.sample_weight is not None:
         squares = squares[problem.sample_weight > 0]  # a row without weight is absent
     typical = float(np.mean(squares))
-    return math.sqrt(_CENTRING**2 * typical + _MOVES / float(np.sum(problem.costs)))
+    return math.sqrt(_CENTRING**2 * typical + _MOVES / _total_cost(problem))
+
+
+def _total_cost(problem: Problem) -> float:
+    """Return the sum of all costs, with the same bits whatever rows without one lie between."""
+    costs = problem.costs
+    return float(np.sum(costs[costs > 0]))
 
 
 def _intercept_bound(problem: Problem) -> float:
     """Return a bound on a free optimal intercept; from beyond, the centre would be long coming."""
-    at_zero = float(problem.loss.value(np.zeros(1))[0]) * float(np.sum(problem.costs))
+    at_zero = float(problem.loss.value(np.zeros(1))[0]) * _total_cost(problem)
     return problem.loss.zero_from + problem.largest_norm * math.sqrt(2.0 * at_zero)
 
 
 def _balance(alpha: Floats, signs: NDArray[np.int8]) -> None:
     """Make ``signs @ alpha`` vanish, up to rounding, by scaling the heavier class down."""
     positive = signs > 0
-    sums = float(alpha[~positive].sum()), float(alpha[positive].sum())
+    counted = alpha > 0.0  # so that rows without cost, wherever they lie, change no bit of a sum
+    sums = float(alpha[counted & ~positive].sum()), float(alpha[counted & positive].sum())
     if max(sums) > 0.0:
         heavier = positive if sums[1] > sums[0] else ~positive
         alpha[heavier] *= min(sums) / max(sums)
