@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -94,17 +94,15 @@ def _job(objective: Objective, method: str, setting: Setting, budget: Budget) ->
 
 def _climb(
     objective: Objective, method: Method, python: str, ladder: Ladder, budget: Budget
-) -> list[Run]:
+) -> Iterator[Run]:
     """Run settings from loose to tight until one is tight enough or takes too long."""
-    runs = []
     for setting in ladder:
         run = _run(objective, _job(objective, method.name, setting, budget), python)
-        runs.append(run)
+        yield run
         if run.outcome != FINISHED or (run.seconds or 0.0) > budget.seconds:
             break
         if run.relative_gap is not None and run.relative_gap <= budget.tightest_gap:
             break
-    return runs
 
 
 def _run(objective: Objective, job: dict[str, Any], python: str) -> Run:
