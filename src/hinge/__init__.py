@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from hinge import certificates, losses, solvers
+from hinge import certificates, data, losses, solvers
 from hinge.errors import (
+    DataFileError,
     HingeError,
     Interrupted,
     InvalidDataError,
@@ -11,6 +12,8 @@ from hinge.errors import (
     InvalidLabelsError,
     InvalidParameterError,
     InvalidWeightsError,
+    MissingDependencyError,
+    ModelFileError,
     UnsupportedError,
 )
 from hinge.estimators.linear_svc import LinearSVC
@@ -23,6 +26,7 @@ __version__ = "0.1.0.dev0"
 
 __all__ = [
     "Certificate",
+    "DataFileError",
     "HingeError",
     "Interrupted",
     "InvalidDataError",
@@ -31,6 +35,8 @@ __all__ = [
     "InvalidParameterError",
     "InvalidWeightsError",
     "LinearSVC",
+    "MissingDependencyError",
+    "ModelFileError",
     "Point",
     "Problem",
     "Solution",
@@ -39,6 +45,7 @@ __all__ = [
     "UnsupportedError",
     "certificates",
     "compare",
+    "data",
     "losses",
     "solve",
     "solvers",

@@ -5,9 +5,12 @@
     HingeError
     ├── InvalidInputError (ValueError)
     │   ├── InvalidDataError         rows that cannot be used: NaN, infinity, broken CSR, shape
+    │   │   └── DataFileError        a data file that cannot be read; knows path, line and column
     │   ├── InvalidLabelsError       labels that do not make a classification problem
     │   ├── InvalidWeightsError      sample weights that are negative, not finite or all zero
     │   └── InvalidParameterError    an option outside its legal range
+    ├── ModelFileError (ValueError)      a model or checkpoint file that cannot be trusted
+    ├── MissingDependencyError (ImportError)    an optional package is absent; says what to install
     └── UnsupportedError (ValueError)    a legal request that no solver here can serve
     Interrupted (KeyboardInterrupt)  Ctrl-C; carries the best solution found until then
 
@@ -36,6 +39,40 @@ class InvalidDataError(InvalidInputError):
     """The rows cannot be used: not finite, malformed, or of a wrong shape or kind."""
 
 
+class DataFileError(InvalidDataError):
+    """A data file cannot be read as what it should be.
+
+    Parameters
+    ----------
+    reason : str
+        What is wrong and what to do, as a sentence.
+    path : str or None, default=None
+        The file.
+    line, column : int or None, default=None
+        Where in the file, both counted from one; for tables, the row and the column's number.
+    """
+
+    def __init__(
+        self,
+        reason: str,
+        path: str | None = None,
+        line: int | None = None,
+        column: int | None = None,
+    ) -> None:
+        places = [path]
+        places += [None if line is None else f"line {line}"]
+        places += [None if column is None else f"column {column}"]
+        where = ", ".join(place for place in places if place is not None)
+        super().__init__(f"{where}: {reason}" if where else reason)
+        self.reason = reason
+        self.path = path
+        self.line = line
+        self.column = column
+
+    def __reduce__(self) -> tuple[type[DataFileError], tuple[object, ...]]:
+        return type(self), (self.reason, self.path, self.line, self.column)
+
+
 class InvalidLabelsError(InvalidInputError):
     """The labels do not describe a classification problem."""
 
@@ -46,6 +83,14 @@ class InvalidWeightsError(InvalidInputError):
 
 class InvalidParameterError(InvalidInputError):
     """An option is outside its legal range."""
+
+
+class ModelFileError(HingeError, ValueError):
+    """A model or checkpoint file is damaged, forged or of another format; nothing was loaded."""
+
+
+class MissingDependencyError(HingeError, ImportError):
+    """An optional package is not installed; the message says which extra brings it."""
 
 
 class UnsupportedError(HingeError, ValueError):
