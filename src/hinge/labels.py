@@ -36,6 +36,11 @@ def two_classes(y: ArrayLike, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int
         message = f"y has shape {labels.shape}; X has {n_rows} rows, so it must be ({n_rows},)."
         raise InvalidLabelsError(message)
     _refuse_missing(labels)
+    pair = _sorted_pair(labels)
+    if pair is not None:
+        signs = np.where(labels == pair[1], np.int8(1), np.int8(-1))
+        signs.flags.writeable = False
+        return pair, signs
     try:
         classes, codes = np.unique(labels, return_inverse=True)
     except TypeError as error:
@@ -102,6 +107,16 @@ def row_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats | None:
         raise InvalidWeightsError(message)
     weights.flags.writeable = False
     return weights
+
+
+def _sorted_pair(labels: NDArray[Any]) -> NDArray[Any] | None:
+    """Return the two labels of numbers that have two, without sorting them; else None."""
+    if labels.dtype.kind not in "biuf" or len(labels) == 0:
+        return None
+    low, high = labels.min(), labels.max()
+    if low == high or not np.all((labels == low) | (labels == high)):
+        return None
+    return np.array([low, high], dtype=labels.dtype)
 
 
 def _as_labels(y: ArrayLike) -> NDArray[Any]:
