@@ -76,7 +76,9 @@ def row_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats | None:
         if given.dtype.kind not in "biufO":
             message = f"sample_weight cannot be read as numbers: its dtype is {given.dtype}."
             raise InvalidWeightsError(message)
-        weights = given.astype(np.float64)
+        # What this function has returned before is read again as it is, not copied once more.
+        is_own = given.flags.owndata and not given.flags.writeable
+        weights = given.astype(np.float64, copy=not is_own)
     except (TypeError, ValueError, OverflowError) as error:
         if isinstance(error, InvalidWeightsError):
             raise
