@@ -163,8 +163,35 @@ def test_labels_of_several_types() -> None:
     X, _ = two_classes()
     with pytest.raises(InvalidLabelsError, match="text and other labels together"):
         LinearSVC().fit(X, [0, "one"] * 30)
-    with pytest.raises((ValueError, TypeError), match=r"(?i)order|label|type"):
+    with pytest.raises(InvalidLabelsError, match="cannot be put in order"):
         LinearSVC().fit(X, np.array([0, "one"] * 30, dtype=object))
+
+
+@pytest.mark.parametrize("values", [["no", "yes"], [False, True], [3, 7]])
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.array,
+        lambda values: pa.chunked_array([values[:20], values[20:]]),
+        lambda values: pa.array(values).dictionary_encode(),
+        pl.Series,
+    ],
+)
+def test_label_columns(column: Any, values: list[Any]) -> None:
+    X, y = two_classes()
+    labels = [values[int(label)] for label in y == y.max()]
+    model = LinearSVC().fit(X, column(labels))
+    assert model.classes_.tolist() == values
+    np.testing.assert_array_equal(model.coef_, LinearSVC().fit(X, labels).coef_)
+
+
+@pytest.mark.parametrize("column", [pa.array, pl.Series])
+def test_label_columns_with_a_hole(column: Any) -> None:
+    X, _ = two_classes()
+    with pytest.raises(
+        InvalidLabelsError, match="y holds None in row 1; labels must not be missing"
+    ):
+        LinearSVC().fit(X, column(["no", None, *["yes"] * 58]))
 
 
 def test_masked_labels_and_weights_are_refused() -> None:

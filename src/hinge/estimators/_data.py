@@ -18,7 +18,7 @@ from hinge.errors import (
     InvalidWeightsError,
 )
 from hinge.ingest import canonical
-from hinge.labels import row_weights
+from hinge.labels import encoded, plain_labels, refuse_missing, row_weights
 from hinge.multiclass import Labels
 from hinge.rows import Rows
 
@@ -62,7 +62,7 @@ def training_data(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[R
     sample_weight : array-like, number or None
         Weights of the rows.
     """
-    X, y = validate_data(estimator, _readable(X), _as_plain_labels(y), **_X_CHECKS)
+    X, y = validate_data(estimator, _readable(X), plain_labels(y), **_X_CHECKS)
     name = type(estimator).__name__
     classes, codes = encode_labels(y, name)
     weights = row_weights(sample_weight, len(codes))
@@ -81,13 +81,11 @@ def encode_labels(y: Any, name: str = "The model") -> tuple[NDArray[Any], NDArra
     name : str, default="The model"
         Who needs them, for messages.
     """
-    labels = np.asarray(_as_plain_labels(y))
+    labels = np.asarray(plain_labels(y))
+    if labels.ndim == 1:
+        refuse_missing(labels)
+    classes, codes = encoded(labels)
     check_classification_targets(labels)
-    try:
-        classes, codes = np.unique(labels, return_inverse=True)
-    except TypeError as error:
-        message = f"The labels in y cannot be put in order: {error}. Use labels of one type."
-        raise InvalidLabelsError(message) from error
     if len(classes) < 2:
         message = (
             f"{name} needs samples of at least 2 classes; y contains only one class: "
@@ -133,19 +131,6 @@ def class_weights(
         )
         raise InvalidParameterError(message)
     return weights
-
-
-def _as_plain_labels(y: Any) -> Any:
-    """Return the labels of an Arrow or polars column as an array; anything else as it is."""
-    if isinstance(y, np.ma.MaskedArray):
-        message = "y is a masked array; fill or drop the masked labels first (y.filled(...))."
-        raise InvalidLabelsError(message)
-    if isinstance(y, list | tuple) and 0 < sum(isinstance(label, str) for label in y) < len(y):
-        # NumPy would make text of the numbers, and 1 and "1" the same class.
-        message = "y holds text and other labels together. Use labels of one type."
-        raise InvalidLabelsError(message)
-    module = type(y).__module__.split(".")[0]
-    return y.to_numpy() if module in {"pyarrow", "polars"} and hasattr(y, "to_numpy") else y
 
 
 def _readable(X: Any) -> Any:
