@@ -70,6 +70,11 @@ def smallest_intercept(loss: Loss, scores: Floats, signs: Signs, costs: Floats) 
         The loss of a margin.
     scores, signs, costs : ndarray of shape (n,)
         Decision values without intercept, labels and weights.
+
+    Returns
+    -------
+    float
+        The smallest minimiser.
     """
     return _first_crossing(_Slope(loss, scores, signs, costs, 1.0))
 
@@ -83,6 +88,11 @@ def largest_intercept(loss: Loss, scores: Floats, signs: Signs, costs: Floats) -
         The loss of a margin.
     scores, signs, costs : ndarray of shape (n,)
         Decision values without intercept, labels and weights.
+
+    Returns
+    -------
+    float
+        The largest minimiser.
     """
     # Scores and labels of the other sign, with -b in place of b, have the same margins.
     return -_first_crossing(_Slope(loss, scores, signs, costs, -1.0))
