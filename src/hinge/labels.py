@@ -42,7 +42,7 @@ def two_classes(y: ArrayLike, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int
         more = ", ..." if len(classes) > _SHOWN else ""
         message = f"A Problem has exactly two classes; y has {len(classes)}: {shown}{more}."
         raise InvalidLabelsError(message)
-    signs = (2 * codes - 1).astype(np.int8)
+    signs = np.where(codes == 1, np.int8(1), np.int8(-1))
     signs.flags.writeable = False
     return classes, signs
 
@@ -126,7 +126,7 @@ def plain_labels(y: Any) -> Any:
     return np.asarray(y) if module in {"pyarrow", "polars"} else y
 
 
-def encoded(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+def encoded(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.integer[Any]]]:
     """Return the distinct labels, sorted, and every row's position among them.
 
     Parameters
@@ -141,6 +141,9 @@ def encoded(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     codes : ndarray of shape (n_rows,)
         Positions in ``classes``.
     """
+    pair = _pair_of_numbers(labels)
+    if pair is not None:
+        return pair, (labels == pair[1]).view(np.uint8)
     try:
         classes, codes = np.unique(labels, return_inverse=True)
     except TypeError as error:
@@ -175,6 +178,16 @@ def refuse_missing(labels: NDArray[Any]) -> None:
         label = labels[row].item() if isinstance(labels[row], np.generic) else labels[row]
         message = f"y holds {label!r} in row {row}; labels must not be missing (NaN, inf, None)."
         raise InvalidLabelsError(message)
+
+
+def _pair_of_numbers(labels: NDArray[Any]) -> NDArray[Any] | None:
+    """Return the two labels, if they are two numbers, without sorting all of them; else None."""
+    if labels.dtype.kind not in "biuf" or labels.size == 0:
+        return None
+    low, high = labels.min(), labels.max()
+    if low == high or not np.all((labels == low) | (labels == high)):
+        return None
+    return np.array([low, high], dtype=labels.dtype)
 
 
 def _as_array(y: ArrayLike) -> NDArray[Any]:

@@ -16,6 +16,7 @@ from sklearn.utils.fixes import parse_version
 from tests.estimators.data import three_classes, two_classes
 
 from hinge import InvalidDataError, InvalidLabelsError, InvalidWeightsError, LinearSVC
+from hinge.estimators._data import rows_to_score
 
 NAMES = ["a", "b", "c", "d", "e"]
 
@@ -124,6 +125,17 @@ def test_arrays_are_not_copied(dtype: Any) -> None:
     LinearSVC(callback=note).fit(X, y)
     assert seen
     assert all(seen)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, ">f8", np.int64, bool])
+@pytest.mark.parametrize("shape", [(1, 1), (5000, 3), (4096, 64), (300, 200)])
+def test_other_orders_and_types_have_the_bits_of_a_plain_copy(dtype: Any, shape: Any) -> None:
+    values = np.random.default_rng(0).normal(size=shape) * 3
+    X = np.asfortranarray(values.astype(dtype))
+    held = rows_to_score(LinearSVC(), X).values
+    assert held.flags.c_contiguous
+    np.testing.assert_array_equal(held, X)
+    assert held.dtype == (np.float32 if X.dtype.itemsize < 8 else np.float64)
 
 
 @pytest.mark.parametrize(
