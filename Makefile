@@ -80,7 +80,7 @@ contracts: $(ENVIRONMENT) $(VENV)/lint.installed
 docs: $(ENVIRONMENT) $(VENV)/docs.installed
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
-bench: $(ENVIRONMENT)
+bench: $(ENVIRONMENT) $(VENV)/demo.installed
 	$(BIN)/python -m benchmarks linear --quick
 
 bench-peers: $(ENVIRONMENT)

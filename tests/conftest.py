@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -33,6 +35,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "seed" in metafunc.fixturenames:
         text = os.environ.get("HINGE_TEST_SEEDS", _DEFAULT_SEEDS)
         metafunc.parametrize("seed", _seeds(text))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _answers_ctrl_c() -> Iterator[None]:
+    """Let Ctrl-C raise KeyboardInterrupt, also where a shell in the background has it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session")

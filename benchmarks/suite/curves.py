@@ -10,6 +10,7 @@ from benchmarks.suite.record import frontier
 from benchmarks.suite.report import OURS, Report
 
 _COLUMNS = 3
+_MOST_LABELS = 12
 _FLOOR = 1e-9  # what lies below is drawn here: a gap of zero has no place on a logarithmic axis
 
 
@@ -53,5 +54,18 @@ def _panel(panel: Any, report: Report, title: str) -> dict[str, Any]:
             seconds, floored, marker="o", markersize=3, linewidth=width, color=f"C{number % 10}"
         )
     panel.set(title=title, xlabel="seconds of fit", ylabel="relative gap")
+    _label_seconds(panel.xaxis)
     panel.grid(alpha=0.3)
     return lines
+
+
+def _label_seconds(axis: Any) -> None:
+    """Put plain numbers at 1, 2 and 5 of every decade, and none in between.
+
+    Left alone, an axis that spans about one decade is labelled at every one of its marks, and the
+    labels run into each other.
+    """
+    ticker = importlib.import_module("matplotlib.ticker")
+    axis.set_major_locator(ticker.LogLocator(subs=(1.0, 2.0, 5.0), numticks=_MOST_LABELS))
+    axis.set_major_formatter(ticker.FormatStrFormatter("%g"))
+    axis.set_minor_formatter(ticker.NullFormatter())

@@ -62,26 +62,39 @@ class Selection:
 def run(selection: Selection, budget: Budget, report: Report) -> Iterator[Task]:
     """Fill the report, and yield each task when it is done.
 
-    What the report already holds of other methods and other tasks stays in it.
+    What the report already holds of other methods and other tasks stays in it, and so does what is
+    to be renewed, until a task has been swept with all of its methods.
     """
     tasks = selection.tasks(budget.quick)
     interpreters = _interpreters(selection, tasks, report)
-    renewed = {(task.title, method.name) for task in tasks for method, _ in interpreters}
-    report.runs = [run for run in report.runs if (run.task, run.method) not in renewed]
     for task in tasks:
         print(f"{task.title}: reference to {REFERENCE_GAP:g}", flush=True)
         objective = Objective(task, selection.reference_seconds)
         able = [pair for pair in interpreters if pair[0].refusal(task) is None]
-        for method, python in able:
-            report.runs += sweep(objective, method, python, budget, _print_run)
+        fresh = [
+            (python, sweep(objective, method, python, budget, _print_run))
+            for method, python in able
+        ]
         for _ in range(1, budget.rounds):
-            for method, python in able:
-                time_again(objective, python, report.of(task.title, method.name), budget)
+            for python, runs in fresh:
+                time_again(objective, python, runs, budget)
+        _replace(report, task, {method.name for method, _ in interpreters}, fresh)
         objective.store()
         _measure_again(report, objective)
         others = [known for known in report.tasks if known["title"] != task.title]
         report.tasks = sorted([*others, _describe(objective)], key=_place)
         yield task
+
+
+def _replace(
+    report: Report, task: Task, methods: set[str], fresh: Sequence[tuple[str, list[Run]]]
+) -> None:
+    """Put fresh runs of a task in the place of all that the report holds of these methods."""
+    report.runs = [
+        run for run in report.runs if run.task != task.title or run.method not in methods
+    ]
+    for _, runs in fresh:
+        report.runs += runs
 
 
 def write(report: Report, folder: Path, name: str) -> None:

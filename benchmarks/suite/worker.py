@@ -8,7 +8,6 @@ beside the job.
 from __future__ import annotations
 
 import json
-import resource
 import sys
 import time
 import warnings
@@ -20,6 +19,7 @@ import numpy as np
 from benchmarks.suite import arrays
 from benchmarks.suite.method import Fitted, Floats, Method, Setting
 from benchmarks.suite.registry import find_method
+from benchmarks.suite.resident import peak_bytes, reset_peak, resident_bytes
 from benchmarks.suite.task import Task
 
 LEAST_REPEATS = 3
@@ -61,8 +61,8 @@ def measure(
     A fit is repeated at least three times unless that takes longer than the limit, and more
     often while all of them together are short.
     """
-    before = _resident_bytes()
-    _reset_peak()
+    before = resident_bytes()
+    reset_peak()
     start = time.perf_counter()
     prepared = method.prepare(*data, task)
     conversion = time.perf_counter() - start
@@ -76,7 +76,7 @@ def measure(
         raw = method.fit(prepared, task, setting)
         processor_times.append(time.process_time() - processor_start)
         times.append(time.perf_counter() - start)
-        peak = peak or _peak_bytes()
+        peak = peak or peak_bytes()
     record = {
         "wall_seconds": times,
         "processor_seconds": processor_times,
@@ -92,36 +92,6 @@ def _wants_another(times: list[float], limit: float) -> bool:
     if len(times) < LEAST_REPEATS:
         return not times or total + times[-1] <= limit
     return len(times) < MOST_REPEATS and total < ENOUGH_SECONDS
-
-
-def _status_bytes(field: str) -> int | None:
-    """Return a field of the kernel's account of this process; None where there is none."""
-    status = Path("/proc/self/status")
-    if not status.exists():
-        return None
-    line = next(line for line in status.read_text().splitlines() if line.startswith(field))
-    return int(line.split()[1]) * 1024
-
-
-def _resident_bytes() -> int:
-    return _status_bytes("VmRSS:") or _most_ever_bytes()
-
-
-def _peak_bytes() -> int:
-    return _status_bytes("VmHWM:") or _most_ever_bytes()
-
-
-def _most_ever_bytes() -> int:
-    scale = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * scale
-
-
-def _reset_peak() -> None:
-    """Let the peak start from here, where the kernel allows it."""
-    try:
-        Path("/proc/self/clear_refs").write_text("5")
-    except OSError:
-        return
 
 
 if __name__ == "__main__":

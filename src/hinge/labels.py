@@ -31,22 +31,18 @@ def two_classes(y: ArrayLike, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int
     signs : ndarray of int8 of shape (n_rows,)
         -1 where the first occurs, +1 where the second does.
     """
-    labels = _as_labels(y)
+    labels = _as_array(plain_labels(y))
     if labels.shape != (n_rows,):
         message = f"y has shape {labels.shape}; X has {n_rows} rows, so it must be ({n_rows},)."
         raise InvalidLabelsError(message)
-    _refuse_missing(labels)
-    try:
-        classes, codes = np.unique(labels, return_inverse=True)
-    except TypeError as error:
-        message = f"The labels in y cannot be put in order: {error}. Use labels of one type."
-        raise InvalidLabelsError(message) from error
+    refuse_missing(labels)
+    classes, codes = encoded(labels)
     if len(classes) != 2:
         shown = ", ".join(repr(label) for label in classes[:_SHOWN].tolist())
         more = ", ..." if len(classes) > _SHOWN else ""
         message = f"A Problem has exactly two classes; y has {len(classes)}: {shown}{more}."
         raise InvalidLabelsError(message)
-    signs = (2 * codes - 1).astype(np.int8)
+    signs = np.where(codes == 1, np.int8(1), np.int8(-1))
     signs.flags.writeable = False
     return classes, signs
 
@@ -76,7 +72,9 @@ def row_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats | None:
         if given.dtype.kind not in "biufO":
             message = f"sample_weight cannot be read as numbers: its dtype is {given.dtype}."
             raise InvalidWeightsError(message)
-        weights = given.astype(np.float64)
+        # What this function has returned before is read again as it is, not copied once more.
+        is_own = given.flags.owndata and not given.flags.writeable
+        weights = given.astype(np.float64, copy=not is_own)
     except (TypeError, ValueError, OverflowError) as error:
         if isinstance(error, InvalidWeightsError):
             raise
@@ -104,27 +102,64 @@ def row_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats | None:
     return weights
 
 
-def _as_labels(y: ArrayLike) -> NDArray[Any]:
-    """Return the labels as an array that NumPy has not coerced into one type behind our back."""
+def plain_labels(y: Any) -> Any:
+    """Return labels as NumPy reads them: Arrow and polars columns as arrays, others as they are.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,)
+        Labels of one kind. Masked arrays are refused, and so are lists of strings and other
+        labels together, of which NumPy would make one type behind our back.
+
+    Returns
+    -------
+    array-like of shape (n_rows,)
+        The labels.
+    """
     if isinstance(y, np.ma.MaskedArray):
-        message = "y is a masked array; drop the rows whose label is masked first."
+        message = "y is a masked array; fill or drop the masked labels first (y.filled(...))."
         raise InvalidLabelsError(message)
     if isinstance(y, list | tuple) and len({isinstance(label, str) for label in y}) > 1:
-        message = "y mixes strings and other labels; use labels of one type."
+        message = "y holds text and other labels together. Use labels of one type."
         raise InvalidLabelsError(message)
+    module = type(y).__module__.split(".")[0]
+    return np.asarray(y) if module in {"pyarrow", "polars"} else y
+
+
+def encoded(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.integer[Any]]]:
+    """Return the distinct labels, sorted, and every row's position among them.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_rows,)
+        The labels.
+
+    Returns
+    -------
+    classes : ndarray of shape (n_classes,)
+        The distinct labels.
+    codes : ndarray of shape (n_rows,)
+        Positions in ``classes``.
+    """
+    pair = _pair_of_numbers(labels)
+    if pair is not None:
+        return pair, (labels == pair[1]).view(np.uint8)
     try:
-        labels = np.asarray(y)
-    except ValueError as error:
-        message = f"y cannot be read as one label per row: {error}"
+        classes, codes = np.unique(labels, return_inverse=True)
+    except TypeError as error:
+        message = f"The labels in y cannot be put in order: {error}. Use labels of one type."
         raise InvalidLabelsError(message) from error
-    if labels.dtype.kind == "c":
-        message = f"y has dtype {labels.dtype}; complex labels have no order."
-        raise InvalidLabelsError(message)
-    return labels
+    return classes, codes
 
 
-def _refuse_missing(labels: NDArray[Any]) -> None:
-    """Refuse labels that are missing: NaN, infinity, not-a-time, None."""
+def refuse_missing(labels: NDArray[Any]) -> None:
+    """Refuse labels that are missing: NaN, infinity, not-a-time, None.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_rows,)
+        The labels.
+    """
     if labels.dtype.kind == "f":
         missing = ~np.isfinite(labels)
     elif labels.dtype.kind in "mM":
@@ -143,3 +178,26 @@ def _refuse_missing(labels: NDArray[Any]) -> None:
         label = labels[row].item() if isinstance(labels[row], np.generic) else labels[row]
         message = f"y holds {label!r} in row {row}; labels must not be missing (NaN, inf, None)."
         raise InvalidLabelsError(message)
+
+
+def _pair_of_numbers(labels: NDArray[Any]) -> NDArray[Any] | None:
+    """Return the two labels, if they are two numbers, without sorting all of them; else None."""
+    if labels.dtype.kind not in "biuf" or labels.size == 0:
+        return None
+    low, high = labels.min(), labels.max()
+    if low == high or not np.all((labels == low) | (labels == high)):
+        return None
+    return np.array([low, high], dtype=labels.dtype)
+
+
+def _as_array(y: ArrayLike) -> NDArray[Any]:
+    """Return the labels as an array of something that has an order."""
+    try:
+        labels = np.asarray(y)
+    except ValueError as error:
+        message = f"y cannot be read as one label per row: {error}"
+        raise InvalidLabelsError(message) from error
+    if labels.dtype.kind == "c":
+        message = f"y has dtype {labels.dtype}; complex labels have no order."
+        raise InvalidLabelsError(message)
+    return labels

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hinge.parameters import count, not_negative
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 Floats = NDArray[np.float64]
 
@@ -115,7 +112,7 @@ class Point:
 class Region(Protocol):
     """Where the optimum must lie, as far as a certificate proves it."""
 
-    def decision_bounds(self, X: ArrayLike) -> tuple[Floats, Floats]:
+    def decision_bounds(self, X: Any) -> tuple[Floats, Floats]:
         """Return bounds on the optimum's decision value of every row."""
 
 
@@ -165,12 +162,12 @@ class Certificate:
         """Whether the gap is hardly more than its own rounding bound: as good as it gets."""
         return self.gap <= 2.0 * self.rounding < np.inf
 
-    def decision_bounds(self, X: ArrayLike) -> tuple[Floats, Floats]:
+    def decision_bounds(self, X: Any) -> tuple[Floats, Floats]:
         """Return bounds on the decision value that the exact optimum gives every row of X.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix or Rows of shape (n_samples, n_features)
             Any rows.
 
         Returns
@@ -179,16 +176,16 @@ class Certificate:
             Infinite where nothing is proven.
         """
         if self.region is None:
-            n = int(np.shape(X)[0])
+            n = X.n_rows if hasattr(X, "n_rows") else int(np.shape(X)[0])
             return np.full(n, -np.inf), np.full(n, np.inf)
         return self.region.decision_bounds(X)
 
-    def settled(self, X: ArrayLike) -> NDArray[np.bool_]:
+    def settled(self, X: Any) -> NDArray[np.bool_]:
         """Return which rows' labels no further training can change.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix or Rows of shape (n_samples, n_features)
             Any rows, those of the training set or new ones.
 
         Returns
@@ -199,12 +196,12 @@ class Certificate:
         lower, upper = self.decision_bounds(X)
         return (lower > 0.0) | (upper < 0.0)
 
-    def unsettled(self, X: ArrayLike) -> int:
+    def unsettled(self, X: Any) -> int:
         """Return how many rows of X could still change their label.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix or Rows of shape (n_samples, n_features)
             Any rows.
 
         Returns

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -204,3 +205,21 @@ def test_the_label_of_a_certified_point_is_inside_its_own_bounds(seed: int) -> N
         values = scores_of(problem, point.coef) + point.intercept
         assert (lower <= values).all()
         assert (values <= upper).all()
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_region_of_a_free_intercept_takes_little_memory(loss: str) -> None:
+    rng = np.random.default_rng(0)
+    n = 400_000
+    X = rng.normal(size=(n, 10))
+    problem = Problem(X, X[:, 0] + rng.normal(size=n) > 0.0, loss=loss, C=0.01)
+    point = Point(np.eye(10)[0], 0.0, np.zeros(n))
+    problem.rows.squared_norms  # noqa: B018 - kept with the rows, not counted here
+    tracemalloc.start()
+    try:
+        certificate = gap(problem, point)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert certificate.region is not None
+    assert peak <= 28 * n

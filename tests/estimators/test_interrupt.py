@@ -88,6 +88,33 @@ def test_it_arrives_while_native_code_runs(n_jobs: int) -> None:
     assert model.coef_.shape == (3, 60)
 
 
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.asfortranarray(np.random.default_rng(0).normal(size=(20_000, 4))),
+        np.random.default_rng(0).integers(0, 9, size=(20_000, 4)),
+        np.random.default_rng(0).normal(size=(40_000, 4))[::2],
+    ],
+    ids=["order", "type", "strides"],
+)
+def test_it_does_not_wait_for_the_copy_of_an_array(
+    X: np.ndarray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copied = []
+    copyto = np.copyto
+
+    def press_after_the_first_part(*arguments: Any, **options: Any) -> None:
+        copyto(*arguments, **options)
+        copied.append(arguments[0].size)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(np, "copyto", press_after_the_first_part)
+    with pytest.raises(KeyboardInterrupt):
+        LinearSVC().fit(X, np.arange(len(X)) % 2)
+    assert len(copied) == 1
+    assert copied[0] < X.size / 2
+
+
 def test_fits_in_other_threads_leave_signals_alone() -> None:
     X, y = two_classes()
     models: list[LinearSVC] = []

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -141,3 +144,82 @@ def test_many_rows_do_not_narrow_the_interval(loss: Loss, seed: int) -> None:
     assert low <= -first + 1e-9
     assert high >= last - 1e-9
     assert _objective(loss, (scores, signs, costs), 0.5 * (low + high)) <= 1e-9 * n
+
+
+def _slope(loss: Loss, case: tuple[np.ndarray, ...], intercept: float) -> float:
+    scores, signs, costs = case
+    terms = costs * signs * loss.subgradient(signs * (scores + intercept))
+    return math.fsum(terms.tolist())
+
+
+def _large_case(kind: str, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+    """Return more rows than are sorted at once."""
+    n = 150_000
+    signs = rng.choice([-1.0, 1.0], n, p=[0.3, 0.7])
+    scores = rng.normal(size=n) + 0.7 * signs
+    costs = np.ones(n)
+    if kind == "ties":
+        scores = np.round(scores)
+    elif kind == "all equal":
+        scores[:] = 0.25
+    elif kind == "one row outweighs the others":
+        costs[n // 3] = 1e7  # a sample that misses it looks in the wrong place
+    elif kind == "weights of every size":
+        costs = rng.exponential(size=n) ** 8
+    elif kind == "most rows without cost":
+        costs = (rng.random(n) < 0.001).astype(np.float64)
+    return scores, signs, costs
+
+
+@each_loss
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "plain",
+        "ties",
+        "all equal",
+        "one row outweighs the others",
+        "weights of every size",
+        "most rows without cost",
+    ],
+)
+def test_the_slope_changes_its_sign_at_both_ends(loss: Loss, kind: str, seed: int) -> None:
+    case = _large_case(kind, np.random.default_rng(seed))
+    low, high = optimal_intercepts(loss, *case)
+    assert low <= high
+    near = 1e-7 * (1.0 + abs(low))
+    assert _slope(loss, case, low - near) < 0.0 < _slope(loss, case, high + near)
+    if high - low > 2.0 * near:
+        assert abs(_slope(loss, case, 0.5 * (low + high))) <= 1e-9 * float(np.sum(case[2]))
+
+
+def test_order_statistics_of_many_rows_are_exact(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = 200_001
+    scores = rng.integers(-(2**40), 2**40, n).astype(np.float64)
+    signs = np.where(rng.random(n) < 0.4, 1.0, -1.0)
+    ordered = np.sort(signs - scores)
+    k = int(np.count_nonzero(signs > 0))
+    for types in (np.float64, np.int8):
+        interval = optimal_intercepts(Hinge(), scores, signs.astype(types), np.ones(n))
+        assert interval == (ordered[k - 1], ordered[k])
+
+
+@each_loss
+def test_many_rows_take_little_memory_beside_the_scores(loss: Loss) -> None:
+    case = _large_case("plain", np.random.default_rng(0))
+    case = tuple(np.tile(array, 4) for array in case)
+    tracemalloc.start()
+    try:
+        optimal_intercepts(loss, *case)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak <= 12 * len(case[0])
+
+
+@each_loss
+def test_scores_beyond_floating_point_bound_nothing(loss: Loss) -> None:
+    scores = np.asarray([np.inf, 0.0, -np.inf])
+    signs = np.asarray([1.0, -1.0, 1.0])
+    assert optimal_intercepts(loss, scores, signs, np.ones(3)) == (-np.inf, np.inf)

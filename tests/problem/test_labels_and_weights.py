@@ -100,6 +100,19 @@ def test_weights_that_cannot_be_used(weights: object, match: str) -> None:
         Problem(X4, [0, 0, 1, 1], C=1e10, sample_weight=weights)  # type: ignore[arg-type]
 
 
+def test_weights_are_copied_once_and_then_shared() -> None:
+    given = np.asarray([1.0, 2.0, 3.0, 4.0])
+    first = Problem(X4, [0, 0, 1, 1], sample_weight=given)
+    second = Problem(X4, [0, 0, 1, 1], sample_weight=first.sample_weight)
+    assert not np.shares_memory(first.sample_weight, given)
+    assert np.shares_memory(first.sample_weight, second.sample_weight)
+    read_only_view = given[:]
+    read_only_view.flags.writeable = False
+    third = Problem(X4, [0, 0, 1, 1], sample_weight=read_only_view)
+    given[0] = 9.0
+    assert third.sample_weight.tolist() == [1.0, 2.0, 3.0, 4.0]
+
+
 def test_weights_that_vanish_with_C_leave_no_class_unnoticed() -> None:
     with pytest.raises(hinge.InvalidWeightsError):
         Problem(X4, [0, 0, 1, 1], C=1e-200, sample_weight=[1e-200, 1e-200, 1, 1])

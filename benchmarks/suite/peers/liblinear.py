@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import importlib
 import re
 from collections.abc import Sequence
@@ -57,6 +58,8 @@ class LibLinear(Method):
         printed: list[bytes] = []
         printer = library.PRINT_STRING_FUN(printed.append)
         library.liblinear.set_print_string_function(printer)
+        # It draws from the C library's generator: unseeded, every repeat would be another run.
+        ctypes.CDLL(None).srand(1)
         model = library.liblinear.train(prepared[0], parameter)
         return model, b"".join(printed).decode()
 

@@ -18,7 +18,7 @@ P minus the widened D: the true suboptimality is never larger. NaN anywhere make
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,13 +34,26 @@ from hinge.threads import single_threaded_blas
 
 Floats = NDArray[np.float64]
 
+_GROUP_ROWS = 4096  # rows that are summed up together: enough that calls cost less than sums
 PASSES = 2  # a certificate reads every stored value twice: scores, and the sum of the rows
 _NO_DUAL = "no dual point was given: the objective is confirmed, optimality is unproven"
 
 
 @dataclass
+class _Pass:
+    """What reading the data gives, for a group of blocks: the scores, and the sum of the rows."""
+
+    scores: list[Floats]
+    weights: Floats
+
+    def merged(self, other: _Pass) -> _Pass:
+        self.weights += other.weights
+        return _Pass(self.scores + other.scores, self.weights)
+
+
+@dataclass(frozen=True)
 class _Sums:
-    """Partial sums over a group of blocks."""
+    """Sums over all rows; ``weights`` are those of the dual point, ``w(alpha)``."""
 
     loss: float
     loss_widened: float
@@ -49,20 +62,7 @@ class _Sums:
     balance: float
     alpha_norms: float
     violation: float
-    rows: Floats
-
-    def merged(self, other: _Sums) -> _Sums:
-        self.rows += other.rows
-        return _Sums(
-            loss=self.loss + other.loss,
-            loss_widened=self.loss_widened + other.loss_widened,
-            alpha=self.alpha + other.alpha,
-            curvature=self.curvature + other.curvature,
-            balance=self.balance + other.balance,
-            alpha_norms=self.alpha_norms + other.alpha_norms,
-            violation=_largest(self.violation, other.violation),
-            rows=self.rows,
-        )
+    weights: Floats
 
 
 def gap(
@@ -96,7 +96,7 @@ def gap(
     """
     check_point(problem, point)
     with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
-        sums = _pass(problem, point, threads, check)
+        sums = _sums(problem, point, _read(problem, point, threads, check))
         primal, primal_above = _primal(problem, point, sums)
         if point.dual_coef is None:
             dual = dual_below = -math.inf
@@ -106,39 +106,87 @@ def gap(
         certificate = _certificate(problem, point, sums, (primal, primal_above, dual, dual_below))
         where = None
         if region and math.isfinite(certificate.gap):
-            dual_point = Point(sums.rows, float(problem.constant_feature**2 * sums.balance))
+            dual_point = Point(sums.weights, float(problem.constant_feature**2 * sums.balance))
             spread = _spread(problem, sums)
             where = optimum_region(problem, (point, dual_point), certificate.gap, spread)
     return Certificate(**{**vars(certificate), "notes": notes, "region": where})
 
 
-def _pass(problem: Problem, point: Point, threads: int, check: Callable[[], None] | None) -> _Sums:
-    """Return every sum over rows that the two objectives need."""
-    rows, loss, costs = problem.rows, problem.loss, problem.costs
+def _read(problem: Problem, point: Point, threads: int, check: Callable[[], None] | None) -> _Pass:
+    """Return the scores of all rows and the weights of the dual point, in one pass."""
     alpha = point.dual_coef
+
+    def kernel(block: Block) -> _Pass:
+        scores = block.dot(point.coef)
+        if alpha is None:
+            return _Pass([scores], np.zeros(0))
+        return _Pass([scores], block.transpose_dot(problem.signs[block.rows] * alpha[block.rows]))
+
+    return map_blocks(kernel, problem.rows, _Pass.merged, threads=threads, check=check)
+
+
+def _sums(problem: Problem, point: Point, read: _Pass) -> _Sums:
+    """Return every sum over rows that the two objectives need, groups first, then their tree."""
+    parts, violations = [], []
+    start = 0
+    for scores in _grouped(read.scores):
+        stop = start + len(scores)
+        part, violation = _group_sums(problem, point, slice(start, stop), scores)
+        parts.append(part)
+        violations.append(violation)
+        start = stop
+    sums = np.array(parts)
+    while len(sums) > 1:
+        paired = len(sums) // 2 * 2
+        sums = np.concatenate((sums[0:paired:2] + sums[1:paired:2], sums[paired:]))
+    loss, loss_widened, alpha, curvature, balance, alpha_norms = sums[0].tolist()
+    return _Sums(
+        loss=loss,
+        loss_widened=loss_widened,
+        alpha=alpha,
+        curvature=curvature,
+        balance=balance,
+        alpha_norms=alpha_norms,
+        violation=_largest(*violations),
+        weights=read.weights,
+    )
+
+
+def _grouped(pieces: list[Floats]) -> Iterator[Floats]:
+    """Yield the pieces joined to groups of at least ``_GROUP_ROWS``, but for the last."""
+    group: list[Floats] = []
+    size = 0
+    for piece in pieces:
+        group.append(piece)
+        size += len(piece)
+        if size >= _GROUP_ROWS:
+            yield np.concatenate(group)
+            group, size = [], 0
+    if group:
+        yield np.concatenate(group)
+
+
+def _group_sums(
+    problem: Problem, point: Point, rows: slice, scores: Floats
+) -> tuple[tuple[float, ...], float]:
+    """Return the sums over a group of rows, in the order of ``_Sums``, and its worst violation."""
+    loss, c, y = problem.loss, problem.costs[rows], problem.signs[rows]
+    row_norms = problem.rows.norm_bounds(problem.rows.squared_norms[rows])
+    margins = y * (scores + point.intercept)
     norm = float(np.linalg.norm(point.coef))
-    terms = rows.longest_row
-
-    def kernel(block: Block) -> _Sums:
-        y = problem.signs[block.rows].astype(np.float64)
-        c = costs[block.rows]
-        row_norms = rows.norm_bounds(rows.squared_norms[block.rows])
-        margins = y * (block.dot(point.coef) + point.intercept)
-        error = score_rounding(norm, row_norms, terms) + 4e-16 * abs(point.intercept)
-        a = np.zeros(len(y)) if alpha is None else alpha[block.rows]
-        inside = (a >= 0.0) & (a <= loss.upper_bound(c)) & (a < math.inf)
-        return _Sums(
-            loss=_sum(c * loss.value(margins)),
-            loss_widened=_sum(c * loss.value(margins - error)),
-            alpha=_sum(a) if inside.all() else math.nan,
-            curvature=_sum(a * a / np.where(c > 0, c, np.inf)),
-            balance=_sum(y * a),
-            alpha_norms=_sum(a * row_norms),
-            violation=float(np.max(row_violations(loss, margins, a, c))),
-            rows=block.transpose_dot(y * a) if alpha is not None else np.zeros(0),
-        )
-
-    return map_blocks(kernel, rows, _Sums.merged, threads=threads, check=check)
+    error = score_rounding(norm, row_norms, problem.rows.longest_row)
+    error += 4e-16 * abs(point.intercept)
+    a = np.zeros(len(y)) if point.dual_coef is None else point.dual_coef[rows]
+    inside = (a >= 0.0) & (a <= loss.upper_bound(c)) & (a < math.inf)
+    sums = (
+        float(c @ loss.value(margins)),
+        float(c @ loss.value(margins - error)),
+        float(np.sum(a)) if inside.all() else math.nan,
+        float(np.sum(a * a / np.where(c > 0, c, np.inf))) if loss.dual_curvature else 0.0,
+        float(y @ a),
+        float(a @ row_norms),
+    )
+    return sums, float(np.max(row_violations(loss, margins, a, c)))
 
 
 def _primal(problem: Problem, point: Point, sums: _Sums) -> tuple[float, float]:
@@ -161,7 +209,7 @@ def _dual(
     linear = loss.dual_linear * sums.alpha
     curved = 0.5 * loss.dual_curvature * sums.curvature
     constant = problem.constant_feature * sums.balance
-    norm = math.hypot(float(np.linalg.norm(sums.rows)), constant)
+    norm = math.hypot(float(np.linalg.norm(sums.weights)), constant)
     dual = linear - curved - 0.5 * norm * norm
     above = (norm + _spread(problem, sums)) * (1.0 + rounding_factor(problem.n_features + 3))
     below = linear * (1.0 - relative) - curved * (1.0 + relative) - 0.5 * above * above
@@ -202,7 +250,7 @@ def _violation(problem: Problem, point: Point, sums: _Sums) -> float:
     """Return the worst violation of any optimality condition; infinite without a dual point."""
     if point.dual_coef is None:
         return math.inf
-    dual_sums = DualSums(sums.rows, sums.balance, sums.alpha)
+    dual_sums = DualSums(sums.weights, sums.balance, sums.alpha)
     return _largest(sums.violation, *condition_violations(problem, point, dual_sums))
 
 
@@ -213,13 +261,10 @@ def _spread(problem: Problem, sums: _Sums) -> float:
 
 
 def _sum_rounding(problem: Problem) -> float:
-    """Return the relative error bound of a sum over all rows, blocks first, then the tree."""
+    """Return the relative error bound of a sum over all rows: blocks or groups, then their tree."""
     depth = math.ceil(math.log2(problem.rows.n_blocks + 1)) + 1
-    return rounding_factor(min(problem.rows.block_rows, problem.n_rows) + depth + 4)
-
-
-def _sum(values: Floats) -> float:
-    return float(np.sum(values))
+    terms = min(_GROUP_ROWS + problem.rows.block_rows, problem.n_rows)
+    return rounding_factor(terms + depth + 4)
 
 
 def _largest(*values: float) -> float:

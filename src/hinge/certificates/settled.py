@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from hinge.errors import InvalidDataError
 from hinge.inequality import rounding_factor, score_bounds, score_rounding
-from hinge.losses import optimal_intercepts
+from hinge.losses import largest_intercept, smallest_intercept
 from hinge.problem import Intercept, Problem
 from hinge.result import Point
 from hinge.rows import Block, Rows, map_blocks
@@ -64,14 +64,15 @@ class OptimumRegion:
             message = f"X has {rows.n_features} features; the certificate is for {len(self.coef)}."
             raise InvalidDataError(message)
         lower, upper = np.empty(rows.n_rows), np.empty(rows.n_rows)
+        low, high = self.offsets
         with single_threaded_blas():
             for block in rows.blocks():
                 scores, norms, error = self.centred(rows, block)
-                bounds = score_bounds(scores, norms, self.radius, error)
-                lower[block.rows], upper[block.rows] = bounds
-        # One more rounding each: step outwards.
-        low, high = self.offsets
-        return np.nextafter(lower + low, -np.inf), np.nextafter(upper + high, np.inf)
+                below, above = score_bounds(scores, norms, self.radius, error)
+                # One more rounding each: step outwards.
+                np.nextafter(below + low, -np.inf, out=lower[block.rows])
+                np.nextafter(above + high, np.inf, out=upper[block.rows])
+        return lower, upper
 
     def centred(self, rows: Rows, block: Block) -> tuple[Floats, Floats, Floats]:
         """Return centre scores, distances from the origin and score error bounds of a block."""
@@ -135,20 +136,20 @@ def optimum_region(
 
 def _mean(problem: Problem) -> Floats:
     """Return the mean of the rows that have a cost."""
-    counted = (problem.costs > 0).astype(np.float64)
-    total = map_blocks(lambda block: block.transpose_dot(counted[block.rows]), problem.rows, np.add)
-    return np.asarray(total / np.sum(counted))
+    costs = problem.costs
+
+    def kernel(block: Block) -> Floats:
+        return block.transpose_dot((costs[block.rows] > 0).astype(np.float64))
+
+    total = map_blocks(kernel, problem.rows, np.add)
+    return np.asarray(total / np.count_nonzero(costs > 0))
 
 
 def _intercept_interval(problem: Problem, ball: OptimumRegion) -> tuple[float, float]:
     """Return an interval of ``b* + w*'m`` over every w* in the ball."""
-    rows = problem.rows
-    lower, upper = ball.decision_bounds(rows)
-    weighted = problem.costs > 0
-    signs = problem.signs[weighted].astype(np.float64)
-    costs = problem.costs[weighted]
-    low, _ = optimal_intercepts(problem.loss, upper[weighted], signs, costs)
-    _, high = optimal_intercepts(problem.loss, lower[weighted], signs, costs)
+    lower, upper = ball.decision_bounds(problem.rows)
+    low = smallest_intercept(problem.loss, upper, problem.signs, problem.costs)
+    high = largest_intercept(problem.loss, lower, problem.signs, problem.costs)
     # The sums behind the slope are rounded: widen by that much of the scores' own size.
     widen = 1e-12 * (1.0 + abs(low) + abs(high))
     return low - widen, high + widen

@@ -24,7 +24,7 @@ def choice(name: str, value: Any, allowed: Iterable[str]) -> str:
     allowed : iterable of str
         The legal names.
     """
-    names = list(allowed)
+    names = [str(legal) for legal in allowed]
     if not isinstance(value, str) or value not in names:
         raise unknown_name(parameter=name, got=value, allowed=names)
     return value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,8 @@ from hinge.errors import (
     InvalidParameterError,
     InvalidWeightsError,
 )
-from hinge.ingest import canonical
-from hinge.labels import row_weights
+from hinge.ingest import canonical, target_dtype
+from hinge.labels import encoded, plain_labels, refuse_missing, row_weights
 from hinge.multiclass import Labels
 from hinge.rows import Rows
 
@@ -33,6 +34,7 @@ _X_CHECKS: dict[str, Any] = {
     "accept_large_sparse": True,
     "ensure_all_finite": False,
 }
+_TILE = (4096, 64)  # rows and columns that are copied at once: small enough for a cache
 
 
 def rows_to_score(estimator: Any, X: Any) -> Rows:
@@ -62,7 +64,7 @@ def training_data(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[R
     sample_weight : array-like, number or None
         Weights of the rows.
     """
-    X, y = validate_data(estimator, _readable(X), _as_plain_labels(y), **_X_CHECKS)
+    X, y = validate_data(estimator, _readable(X), plain_labels(y), **_X_CHECKS)
     name = type(estimator).__name__
     classes, codes = encode_labels(y, name)
     weights = row_weights(sample_weight, len(codes))
@@ -81,13 +83,11 @@ def encode_labels(y: Any, name: str = "The model") -> tuple[NDArray[Any], NDArra
     name : str, default="The model"
         Who needs them, for messages.
     """
-    labels = np.asarray(_as_plain_labels(y))
+    labels = np.asarray(plain_labels(y))
+    if labels.ndim == 1:
+        refuse_missing(labels)
+    classes, codes = encoded(labels)
     check_classification_targets(labels)
-    try:
-        classes, codes = np.unique(labels, return_inverse=True)
-    except TypeError as error:
-        message = f"The labels in y cannot be put in order: {error}. Use labels of one type."
-        raise InvalidLabelsError(message) from error
     if len(classes) < 2:
         message = (
             f"{name} needs samples of at least 2 classes; y contains only one class: "
@@ -135,28 +135,37 @@ def class_weights(
     return weights
 
 
-def _as_plain_labels(y: Any) -> Any:
-    """Return the labels of an Arrow or polars column as an array; anything else as it is."""
-    if isinstance(y, np.ma.MaskedArray):
-        message = "y is a masked array; fill or drop the masked labels first (y.filled(...))."
-        raise InvalidLabelsError(message)
-    if isinstance(y, list | tuple) and 0 < sum(isinstance(label, str) for label in y) < len(y):
-        # NumPy would make text of the numbers, and 1 and "1" the same class.
-        message = "y holds text and other labels together. Use labels of one type."
-        raise InvalidLabelsError(message)
-    module = type(y).__module__.split(".")[0]
-    return y.to_numpy() if module in {"pyarrow", "polars"} and hasattr(y, "to_numpy") else y
-
-
 def _readable(X: Any) -> Any:
-    """Return what scikit-learn may read: sparse data as CSR whose indices are in range."""
+    """Return what scikit-learn takes as it is: canonical CSR, C-contiguous arrays of numbers."""
     if sp.issparse(X):  # scikit-learn would convert it, and scipy does not look where it writes
         return canonical(X)
     # np.asarray drops the mask, so that masked values would be learned from.
     if isinstance(X, np.ma.MaskedArray):
         message = "X is a masked array; fill or drop the masked values first (X.filled(...))."
         raise InvalidDataError(message)
-    return X
+    return _held_in_order(X) if type(X) in (np.ndarray, np.memmap) else X
+
+
+def _held_in_order(X: NDArray[Any]) -> NDArray[Any]:
+    """Return the array itself, or the one copy that its order or type makes necessary.
+
+    Made here and not in one call of scikit-learn's or NumPy's, so that Ctrl-C need not wait for
+    the end of it.
+    """
+    if X.ndim != 2 or X.dtype.kind not in "biuf" or not X.size:
+        return X  # it will be refused, by those who say why
+    dtype = target_dtype(X.dtype)
+    if X.flags.c_contiguous and X.flags.aligned and X.dtype == dtype:
+        return X
+    held = np.empty(X.shape, dtype=dtype)
+    corners = itertools.product(
+        *(range(0, n, step) for n, step in zip(X.shape, _TILE, strict=True))
+    )
+    with np.errstate(over="ignore"):  # what overflows becomes infinite, and is refused as such
+        for row, column in corners:
+            tile = slice(row, row + _TILE[0]), slice(column, column + _TILE[1])
+            np.copyto(held[tile], X[tile], casting="unsafe")
+    return held
 
 
 def _refuse_class_without_weight(

@@ -167,7 +167,7 @@ def proven_labels(
         The position of each row's class.
     """
     if len(certificates) == 1:
-        lower, upper = _decision_bounds(certificates[0], rows)
+        lower, upper = certificates[0].decision_bounds(rows)
         right = np.where(labels == 1, lower > 0.0, upper < 0.0)
         # A decision value of zero is the first class.
         wrong = np.where(labels == 1, upper <= 0.0, lower > 0.0)
@@ -176,17 +176,9 @@ def proven_labels(
     others_lower = np.full(rows.n_rows, -np.inf)
     others_upper = np.full(rows.n_rows, -np.inf)
     for number, certificate in enumerate(certificates):
-        lower, upper = _decision_bounds(certificate, rows)
+        lower, upper = certificate.decision_bounds(rows)
         own = labels == number
         own_lower[own], own_upper[own] = lower[own], upper[own]
         np.maximum(others_lower, lower, out=others_lower, where=~own)
         np.maximum(others_upper, upper, out=others_upper, where=~own)
     return own_lower > others_upper, others_lower > own_upper
-
-
-def _decision_bounds(certificate: Certificate, rows: Rows) -> tuple[Floats, Floats]:
-    region: Any = certificate.region
-    if region is None:
-        return np.full(rows.n_rows, -np.inf), np.full(rows.n_rows, np.inf)
-    lower, upper = region.decision_bounds(rows)
-    return lower, upper

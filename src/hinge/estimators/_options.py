@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,21 @@ from hinge.solvers import Solver, solver_names
 from hinge.threads import thread_count
 
 _LOSSES = ("hinge", "squared_hinge", "huber")
+_EITHER = "auto"  # what dual= may be besides True and False
+
+
+class _Penalty(enum.StrEnum):
+    """What ``penalty=`` may be, as in scikit-learn."""
+
+    L1 = "l1"
+    L2 = "l2"
+
+
+class _Scheme(enum.StrEnum):
+    """What ``multi_class=`` may be, as in scikit-learn."""
+
+    ONE_VS_REST = "ovr"
+    CRAMMER_SINGER = "crammer_singer"
 
 
 @dataclass(frozen=True)
@@ -78,21 +94,21 @@ def linear_objective(model: Any) -> Objective:
     model : LinearSVC
         hinge's, or scikit-learn's, which has no parameter ``intercept``.
     """
-    check.choice("penalty", model.penalty, ("l1", "l2"))
-    check.choice("multi_class", model.multi_class, ("ovr", "crammer_singer"))
-    if model.penalty == "l1":
+    penalty = _Penalty(check.choice("penalty", model.penalty, _Penalty))
+    scheme = _Scheme(check.choice("multi_class", model.multi_class, _Scheme))
+    if penalty is _Penalty.L1:
         message = (
             "penalty='l1' is not in this version of hinge; use penalty='l2', or scikit-learn's "
             "LinearSVC(penalty='l1', dual=False) for sparse weights."
         )
         raise UnsupportedError(message)
-    if model.multi_class == "crammer_singer":
+    if scheme is _Scheme.CRAMMER_SINGER:
         message = (
             "multi_class='crammer_singer' is not in this version of hinge; use multi_class='ovr', "
             "or scikit-learn's LinearSVC(multi_class='crammer_singer')."
         )
         raise UnsupportedError(message)
-    if model.dual != "auto":
+    if model.dual != _EITHER:
         try:
             check.boolean("dual", model.dual)
         except InvalidParameterError:
@@ -111,10 +127,10 @@ def _intercept(model: Any) -> Intercept:
     kind = getattr(model, "intercept", None)
     if kind is None:
         return Intercept.AUGMENTED if wanted else Intercept.NONE
-    if kind not in ("free", "none"):
+    if kind not in (Intercept.FREE, Intercept.NONE):
         message = f"intercept must be None, 'free' or 'none'; got {kind!r}."
         raise InvalidParameterError(message)
-    if kind == "free" and not wanted:
+    if kind == Intercept.FREE and not wanted:
         message = "intercept='free' asks for an intercept and fit_intercept=False for none."
         raise InvalidParameterError(message)
     return Intercept(kind)

@@ -8,10 +8,20 @@ from hinge.errors import unknown_name
 from hinge.losses.base import Kink, Loss
 from hinge.losses.hinge import Hinge
 from hinge.losses.huber import Huber
-from hinge.losses.intercept import optimal_intercepts
+from hinge.losses.intercept import largest_intercept, optimal_intercepts, smallest_intercept
 from hinge.losses.squared_hinge import SquaredHinge
 
-__all__ = ["Hinge", "Huber", "Kink", "Loss", "SquaredHinge", "get_loss", "optimal_intercepts"]
+__all__ = [
+    "Hinge",
+    "Huber",
+    "Kink",
+    "Loss",
+    "SquaredHinge",
+    "get_loss",
+    "largest_intercept",
+    "optimal_intercepts",
+    "smallest_intercept",
+]
 
 _BY_NAME: dict[str, Callable[[], Loss]] = {
     Hinge.name: Hinge,

@@ -13,6 +13,7 @@ coefficient alpha, ``c * conjugate(alpha / c) = -p alpha + kappa alpha^2 / (2 c)
 
 from __future__ import annotations
 
+import enum
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
@@ -21,6 +22,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+
+
+class Side(enum.StrEnum):
+    """From which side a derivative is taken where it jumps."""
+
+    LEFT = "left"
+    RIGHT = "right"
+
 
 _SMALLEST = 5e-324  # keeps infinity * 0 out of the bounds of rows without cost
 
@@ -85,11 +94,11 @@ class Loss(ABC):
 
     def subgradient(self, margins: Floats) -> Floats:
         """Return the derivative at each margin; at a jump, its value on the right."""
-        return self._derivative(margins, side="right")
+        return self._derivative(margins, Side.RIGHT)
 
     def subdifferential(self, margins: Floats) -> tuple[Floats, Floats]:
         """Return the smallest and the largest subgradient at each margin."""
-        return self._derivative(margins, side="left"), self._derivative(margins, side="right")
+        return self._derivative(margins, Side.LEFT), self._derivative(margins, Side.RIGHT)
 
     def conjugate(self, slopes: Floats) -> Floats:
         """Return the conjugate at ``-slopes``; infinity outside ``[0, dual_upper]``."""
@@ -102,16 +111,30 @@ class Loss(ABC):
         """Return the largest dual coefficient of rows of these costs; 0 for rows without cost."""
         return np.where(costs > 0, self.dual_upper, 0.0) * np.maximum(costs, _SMALLEST)
 
-    def _derivative(self, margins: Floats, side: str) -> Floats:
-        """Evaluate the piecewise linear derivative, jumps included from the given side."""
-        z = np.asarray(margins, dtype=np.float64)
+    def derivative_pieces(self) -> tuple[Floats, Floats]:
+        """Return the derivative's pieces by increasing margin: constants, and slopes in the margin.
+
+        Between the kinks ``k - 1`` and ``k`` the derivative at a margin z is
+        ``constants[k] + slopes[k] * z``.
+
+        Returns
+        -------
+        constants, slopes : ndarray of shape (len(kinks) + 1,)
+            What every piece is at margin 0, and its slope.
+        """
         start, slope = self.left_derivative
-        edges = [kink.margin for kink in self.kinks]
-        piece = np.searchsorted(edges, z, side="right" if side == "right" else "left")
         constants, slopes = [start], [slope]
         for kink in self.kinks:
             constants.append(constants[-1] + kink.jump - kink.bend * kink.margin)
             slopes.append(slopes[-1] + kink.bend)
         # Right of the last kink the loss is zero: the sums above may leave a rounding error.
         constants[-1] = slopes[-1] = 0.0
-        return np.asarray(constants)[piece] + np.asarray(slopes)[piece] * z
+        return np.asarray(constants), np.asarray(slopes)
+
+    def _derivative(self, margins: Floats, side: Side) -> Floats:
+        """Evaluate the piecewise linear derivative, jumps included from the given side."""
+        z = np.asarray(margins, dtype=np.float64)
+        edges = [kink.margin for kink in self.kinks]
+        piece = np.searchsorted(edges, z, side=side.value)
+        constants, slopes = self.derivative_pieces()
+        return np.asarray(constants[piece] + slopes[piece] * z)

@@ -1,24 +1,41 @@
-r"""The intercepts that are best for given scores: exact, by one sort.
+r"""The intercepts that are best for given scores: exact, by selection instead of a sort.
 
 With scores :math:`f_i = w'x_i` fixed, the objective is a convex, piecewise quadratic function of
 the intercept whose derivative
 
 .. math:: S(b) = \sum_i c_i\, y_i\, \ell'(y_i (f_i + b))
 
-is non-decreasing. Its kinks are those of every row's loss, at ``b = y_i z_k - f_i``; sorting them
-and summing jumps and bends gives S everywhere, hence the interval on which it is zero. For the
-hinge this is the weighted order statistic of ``y_i - f_i``.
+is non-decreasing. Its kinks are those of every row's loss, at ``b = y_i z_k - f_i``. A sorted
+sample of them tells roughly where S crosses zero; S is summed over all rows at two places around
+it, and only the kinks between these are sorted. That takes a few passes over the scores and next
+to no memory beside them. For the hinge it finds the weighted order statistic of ``y_i - f_i``.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
 import numpy as np
+from numpy.typing import NDArray
 
 from hinge.losses.base import Floats, Loss
 
+Signs = NDArray[np.int8] | Floats
+
+_BLOCK = 1 << 14  # rows at a time
+_FEW = 1 << 16  # rows whose kinks are sorted at once
+_SAMPLE = 1 << 14  # of more rows: how many tell where to look
+_SPREAD = 2.0  # how far, in roots of the sample's size, the place in the sample may be off
+_EPS = float(np.finfo(np.float64).eps)
+# Roundings of a sum: a dozen in each term and a pairwise sum of one block; the sums of the blocks
+# are added up exactly.
+_ROUNDINGS = 64.0
+
 
 def optimal_intercepts(
-    loss: Loss, scores: Floats, signs: Floats, costs: Floats
+    loss: Loss, scores: Floats, signs: Signs, costs: Floats
 ) -> tuple[float, float]:
     """Return both ends of the interval of intercepts that minimise the sum of losses.
 
@@ -29,7 +46,7 @@ def optimal_intercepts(
     scores : ndarray of shape (n,)
         Decision values without intercept.
     signs : ndarray of shape (n,)
-        Labels, -1 or +1; both must occur with a positive cost.
+        Labels, -1 or +1 of any type; both must occur with a positive cost.
     costs : ndarray of shape (n,)
         Weight of every row's loss, not negative.
 
@@ -38,62 +55,230 @@ def optimal_intercepts(
     low, high : float
         The smallest and the largest minimiser; equal where there is only one.
     """
-    places, jumps, bends = _sorted_kinks(loss, scores, signs, costs)
-    # Left of every kink only positive rows contribute: S(b) = constant + slope * b.
-    positive = signs > 0
-    start, slope = loss.left_derivative
-    total = float(np.sum(costs[positive]))
-    constant = start * total + slope * float(costs[positive] @ scores[positive])
-    slopes_after = slope * total + np.cumsum(bends)
-    slopes_before = slopes_after - bends
-    before = np.cumsum(slopes_before * np.diff(places, prepend=places[:1]))
-    before += constant + slope * total * places[0]
-    after = before + np.cumsum(jumps)
-    before = after - jumps
-    # Running sums of many terms: what is below their rounding error counts as zero.
-    variation = abs(float(before[0])) + float(after[-1] - before[0])
-    variation += abs(start) * total + abs(slope) * float(costs @ np.abs(scores))
-    variation += abs(slope * total * float(places[0]))
-    bending = float(np.sum(np.abs(bends))) * float(places[-1] - places[0])
-    noise = len(places) * float(np.finfo(np.float64).eps) * (variation + bending)
     return (
-        _first_crossing(places, before, after, slopes_after, -noise),
-        _last_crossing(places, before, after, slopes_before, noise),
+        smallest_intercept(loss, scores, signs, costs),
+        largest_intercept(loss, scores, signs, costs),
     )
 
 
-def _sorted_kinks(
-    loss: Loss, scores: Floats, signs: Floats, costs: Floats
-) -> tuple[Floats, Floats, Floats]:
-    """Return place, jump and bend of every kink of S, by increasing place."""
-    kinks = loss.kinks
-    places = np.concatenate([signs * kink.margin - scores for kink in kinks])
-    order = np.argsort(places, kind="stable")
-    jumps = np.concatenate([costs * kink.jump for kink in kinks])[order]
-    # Walking up in b walks a negative row's margin down, so its bends come with the other sign.
-    bends = np.concatenate([signs * costs * kink.bend for kink in kinks])[order]
-    return places[order], jumps, bends
+def smallest_intercept(loss: Loss, scores: Floats, signs: Signs, costs: Floats) -> float:
+    """Return the smallest minimiser of the sum of losses; see ``optimal_intercepts``.
+
+    Parameters
+    ----------
+    loss : Loss
+        The loss of a margin.
+    scores, signs, costs : ndarray of shape (n,)
+        Decision values without intercept, labels and weights.
+
+    Returns
+    -------
+    float
+        The smallest minimiser.
+    """
+    return _first_crossing(_Slope(loss, scores, signs, costs, 1.0))
 
 
-def _first_crossing(
-    places: Floats, before: Floats, after: Floats, slopes_after: Floats, level: float
-) -> float:
-    """Return the smallest b with S(b) >= level, S given around each sorted kink."""
-    k = int(np.argmax(after >= level)) if np.any(after >= level) else len(places) - 1
-    if before[k] >= level and k > 0 and slopes_after[k - 1] > 0:
-        # Crossed on the sloped piece that ends here.
-        root = places[k - 1] + (level - after[k - 1]) / slopes_after[k - 1]
-        return float(min(max(root, places[k - 1]), places[k]))
-    return float(places[k])
+def largest_intercept(loss: Loss, scores: Floats, signs: Signs, costs: Floats) -> float:
+    """Return the largest minimiser of the sum of losses; see ``optimal_intercepts``.
+
+    Parameters
+    ----------
+    loss : Loss
+        The loss of a margin.
+    scores, signs, costs : ndarray of shape (n,)
+        Decision values without intercept, labels and weights.
+
+    Returns
+    -------
+    float
+        The largest minimiser.
+    """
+    # Scores and labels of the other sign, with -b in place of b, have the same margins.
+    return -_first_crossing(_Slope(loss, scores, signs, costs, -1.0))
 
 
-def _last_crossing(
-    places: Floats, before: Floats, after: Floats, slopes_before: Floats, level: float
-) -> float:
-    """Return the largest b with S(b) <= level, S given around each sorted kink."""
-    reached = np.flatnonzero(before <= level)
-    k = int(reached[-1]) if len(reached) else 0
-    if after[k] <= level and k + 1 < len(places) and slopes_before[k + 1] > 0:
-        root = places[k] + (level - after[k]) / slopes_before[k + 1]
-        return float(min(max(root, places[k]), places[k + 1]))
-    return float(places[k])
+@dataclass(frozen=True)
+class _Place:
+    """S around a place, just before and just after it, and the slope of S there."""
+
+    b: float
+    before: float
+    after: float
+    slope_before: float
+    slope_after: float
+
+
+@dataclass(frozen=True)
+class _Kinks:
+    """Some kinks of S, by place: where they are, how S jumps there and how its slope changes."""
+
+    places: Floats
+    jumps: Floats
+    bends: Floats
+
+    def ended_by(self, place: float) -> _Kinks:
+        """Return these kinks and a last one at which nothing happens."""
+        return _Kinks(
+            np.append(self.places, place), np.append(self.jumps, 0.0), np.append(self.bends, 0.0)
+        )
+
+
+class _Slope:
+    """The derivative S of the sum of losses by the intercept, read off the scores in blocks.
+
+    Parameters
+    ----------
+    loss : Loss
+        The loss of a margin.
+    scores, signs, costs : ndarray of shape (n,)
+        Decision values without intercept, labels and weights.
+    direction : {1.0, -1.0}
+        Factor of scores and signs.
+    """
+
+    def __init__(
+        self, loss: Loss, scores: Floats, signs: Signs, costs: Floats, direction: float
+    ) -> None:
+        self._loss = loss
+        self._scores, self._signs, self._costs = scores, signs, costs
+        self._direction = direction
+        self._constants, self._slopes = loss.derivative_pieces()
+        self.noise = self._rounding()
+
+    def sampled(self) -> _Slope | None:
+        """Return S over rows drawn at random, always the same ones; None if there are few."""
+        n = len(self._scores)
+        if n <= _FEW:
+            return None
+        picks = np.random.default_rng(0).integers(n, size=_SAMPLE)
+        part = self._scores[picks], self._signs[picks], self._costs[picks]
+        return _Slope(self._loss, *part, self._direction)
+
+    def at(self, b: float) -> _Place:
+        """Sum S and its slope over all rows, just before and just after a place."""
+        sums: list[list[float]] = [[], [], [], []]
+        for f, y, c in self._blocks():
+            places = [y * kink.margin - f for kink in self._loss.kinks]
+            margins = y * (f + b)
+            # Told by places, as kinks are elsewhere: a margin may round to the other side.
+            for side, passed in enumerate((np.less, np.less_equal)):
+                count = sum(passed(place, b).astype(np.intp) for place in places)
+                piece = np.where(y > 0, count, len(places) - count)
+                slopes = self._slopes[piece]
+                derivatives = self._constants[piece] + slopes * margins
+                sums[side].append(float(np.sum(c * y * derivatives)))
+                sums[2 + side].append(float(np.sum(c * slopes)))
+        before, after, slope_before, slope_after = (math.fsum(parts) for parts in sums)
+        return _Place(b, before, after, slope_before, slope_after)
+
+    def between(self, low: float, high: float) -> _Kinks:
+        """Return the kinks strictly between two places, by place."""
+        found: list[list[Floats]] = [[], [], []]
+        for f, y, c in self._blocks():
+            for kink in self._loss.kinks:
+                places = y * kink.margin - f
+                inside = np.flatnonzero((places > low) & (places < high))
+                found[0].append(places[inside])
+                found[1].append(c[inside] * kink.jump)
+                # A negative row's margin walks down as b walks up: its bends change their sign.
+                found[2].append(c[inside] * y[inside] * kink.bend)
+        places, jumps, bends = (np.concatenate(parts) for parts in found)
+        order = np.argsort(places, kind="stable")
+        return _Kinks(places[order], jumps[order], bends[order])
+
+    def _blocks(self) -> Iterator[tuple[Floats, Floats, Floats]]:
+        """Yield scores, signs and costs of a block of rows at a time, in this direction."""
+        for start in range(0, len(self._scores), _BLOCK):
+            part = slice(start, start + _BLOCK)
+            y = self._direction * self._signs[part].astype(np.float64)
+            yield self._direction * self._scores[part], y, self._costs[part]
+
+    def _rounding(self) -> float:
+        """Return a bound on the rounding error of S anywhere between its first and last kink."""
+        totals, moments, largest = [], [], 0.0
+        for f, _, c in self._blocks():
+            sizes = np.abs(f)
+            totals.append(float(np.sum(c)))
+            moments.append(float(np.sum(c * sizes)))
+            largest = max(largest, float(np.max(sizes, where=c > 0, initial=0.0)))
+        reach = largest + max(abs(kink.margin) for kink in self._loss.kinks)
+        total, moment = math.fsum(totals), math.fsum(moments)
+        constant, slope = float(np.max(np.abs(self._constants))), float(np.max(self._slopes))
+        return _ROUNDINGS * _EPS * (constant * total + slope * (moment + reach * total))
+
+
+def _first_crossing(slope: _Slope) -> float:
+    """Return the smallest b at which S is not negative, so far as rounding can tell."""
+    if not math.isfinite(slope.noise):
+        return -math.inf
+    low, high = _bracket(slope, -slope.noise)
+    if low is not None and low is high:
+        return low.b
+    first = -math.inf if low is None else low.b
+    last = math.inf if high is None else high.b
+    kinks = slope.between(first, last)
+    if low is None:
+        # Nothing bends or jumps before the first kink, so S is summed right there.
+        first = float(kinks.places[0]) if len(kinks.places) else last
+        at_first = slope.at(first)
+        low = replace(at_first, after=at_first.before, slope_after=at_first.slope_before)
+    return _crossing_between(low, kinks, last, slope.noise)
+
+
+def _bracket(slope: _Slope, level: float) -> tuple[_Place | None, _Place | None]:
+    """Return a place before and a place after the crossing, few kinks between them.
+
+    None stands for infinity. Both are the same place where S jumps across the level.
+    """
+    sample = slope.sampled()
+    low: _Place | None = None
+    high: _Place | None = None
+    if sample is None:
+        return low, high
+    places = sample.between(-math.inf, math.inf).places
+    rank = int(np.searchsorted(places, _first_crossing(sample)))
+    reach = math.ceil(_SPREAD * math.sqrt(len(places)))
+    probes = [rank + reach, rank - reach]
+    first, last = 0, len(places)  # of the sample's kinks, those between low and high
+    while last - first > 2 * reach:
+        # Where the sample has misled, halve what is left of it.
+        probe = probes.pop() if probes else (first + last) // 2
+        if not first <= probe < last:
+            continue
+        place = slope.at(float(places[probe]))
+        if place.after < level:
+            low, first = place, int(np.searchsorted(places, place.b, side="right"))
+        elif place.before >= level:
+            high, last = place, int(np.searchsorted(places, place.b, side="left"))
+        else:
+            return place, place
+    return low, high
+
+
+def _crossing_between(low: _Place, kinks: _Kinks, last: float, noise: float) -> float:
+    """Return the smallest b from ``low`` to ``last`` at which S reaches zero, less its noise."""
+    if math.isfinite(last):
+        kinks = kinks.ended_by(last)
+    places = kinks.places
+    slopes_after = low.slope_after + np.cumsum(kinks.bends)
+    slopes_before = slopes_after - kinks.bends
+    rises = slopes_before * np.diff(places, prepend=low.b)
+    after = low.after + np.cumsum(rises + kinks.jumps)
+    before = after - kinks.jumps
+    # Running sums: their errors come on top of those of S at the place where they begin.
+    width = float(places[-1]) - low.b
+    variation = float(np.sum(np.abs(rises)) + np.sum(kinks.jumps))
+    variation += width * float(np.sum(np.abs(kinks.bends)))
+    level = -(noise + len(places) * _EPS * variation)
+    reached = after >= level
+    k = int(np.argmax(reached)) if reached.any() else len(places) - 1
+    if before[k] < level:
+        return float(places[k])
+    # Crossed on the piece that ends here.
+    start = float(places[k - 1]) if k else low.b
+    value = float(after[k - 1]) if k else low.after
+    steepness = float(slopes_before[k])
+    if value >= level or steepness <= 0.0:
+        return start if value >= level else float(places[k])
+    return min(max(start + (level - value) / steepness, start), float(places[k]))

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import enum
 from dataclasses import dataclass
 
 from hinge.multiclass import Objective
 from hinge.problem import Intercept
+
+
+class Closer(enum.StrEnum):
+    """Which of two models is closer to the optimum; equal to its name, and shown as that."""
+
+    A = "a"
+    B = "b"
+    NEITHER = "neither"
+
+    __repr__ = str.__repr__
 
 
 @dataclass(frozen=True)
@@ -64,11 +75,11 @@ class Comparison:
     objective: Objective
 
     @property
-    def closer(self) -> str:
+    def closer(self) -> Closer:
         """The model with the smaller objective, "a" or "b"; "neither" if rounding may decide."""
         if abs(self.a.objective - self.b.objective) <= self.a.rounding + self.b.rounding:
-            return "neither"
-        return "a" if self.a.objective < self.b.objective else "b"
+            return Closer.NEITHER
+        return Closer.A if self.a.objective < self.b.objective else Closer.B
 
     @property
     def difference(self) -> float:
@@ -82,8 +93,14 @@ class Comparison:
             ("objective", f"{self.a.objective:.6g}", f"{self.b.objective:.6g}"),
             ("above the optimum by", self._excess(self.a), self._excess(self.b)),
             ("relative gap, proven", f"{self.a.relative_gap:.2e}", f"{self.b.relative_gap:.2e}"),
-            ("labels proven right", self._count("right", self.a), self._count("right", self.b)),
-            ("labels proven wrong", self._count("wrong", self.a), self._count("wrong", self.b)),
+            (
+                "labels proven right",
+                *(self._share(model.labels_proven_right) for model in (self.a, self.b)),
+            ),
+            (
+                "labels proven wrong",
+                *(self._share(model.labels_proven_wrong) for model in (self.a, self.b)),
+            ),
         ]
         widths = [max(len(row[k]) for row in rows) for k in range(3)]
         table = [
@@ -113,16 +130,16 @@ class Comparison:
             return f"{100 * most:.3g} %"
         return f"at most {100 * most:.2g} %"
 
-    def _count(self, verdict: str, model: Standing) -> str:
-        return f"{getattr(model, f'labels_proven_{verdict}')} of {self.n_rows}"
+    def _share(self, labels: int) -> str:
+        return f"{labels} of {self.n_rows}"
 
     def _verdict(self) -> list[str]:
         if self.a.objective == self.b.objective:
             closer = "Both have the same objective."
-        elif self.closer == "neither":
+        elif self.closer is Closer.NEITHER:
             closer = "Neither is closer: their objectives differ by no more than rounding."
         else:
-            other = "b" if self.closer == "a" else "a"
+            other = Closer.B if self.closer is Closer.A else Closer.A
             closer = (
                 f"{self.closer} is closer to the optimum: the objective of {other} is "
                 f"{100 * self.difference:.3g} % higher."
