@@ -20,6 +20,7 @@ from tests.certificates.random_problems import (
 import hinge
 from hinge import Point, Problem
 from hinge.certificates import gap
+from hinge.certificates.settled import optimum_region
 from hinge.losses import optimal_intercepts
 from hinge.testing import known_optimum, reference_solution
 
@@ -205,6 +206,32 @@ def test_the_label_of_a_certified_point_is_inside_its_own_bounds(seed: int) -> N
         values = scores_of(problem, point.coef) + point.intercept
         assert (lower <= values).all()
         assert (values <= upper).all()
+
+
+class Countdown:
+    """A check that raises when it is called for the last time of so many."""
+
+    def __init__(self, calls: float) -> None:
+        self.calls = 0
+        self.last = calls
+
+    def __call__(self) -> None:
+        self.calls += 1
+        if self.calls == self.last:
+            raise TimeoutError
+
+
+def test_the_search_for_a_free_intercept_can_be_abandoned_at_every_block() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200_000, 2))
+    problem = Problem(X, X[:, 0] + rng.normal(size=len(X)) > 0.0)
+    point = Point(np.asarray([1.0, 0.0]))
+    unhurried = Countdown(np.inf)
+    optimum_region(problem, (point, point), 1.0, 0.0, unhurried)
+    assert unhurried.calls > 100
+    for calls in (1, 5, 20, unhurried.calls // 2, unhurried.calls):
+        with pytest.raises(TimeoutError):
+            optimum_region(problem, (point, point), 1.0, 0.0, Countdown(calls))
 
 
 @pytest.mark.parametrize("loss", LOSSES)

@@ -108,7 +108,7 @@ def gap(
         if region and math.isfinite(certificate.gap):
             dual_point = Point(sums.weights, float(problem.constant_feature**2 * sums.balance))
             spread = _spread(problem, sums)
-            where = optimum_region(problem, (point, dual_point), certificate.gap, spread)
+            where = optimum_region(problem, (point, dual_point), certificate.gap, spread, check)
     return Certificate(**{**vars(certificate), "notes": notes, "region": where})
 
 

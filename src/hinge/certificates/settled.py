@@ -16,6 +16,7 @@ optimal intercepts for the scores ``c'(x_i - m)`` all raised, and all lowered, b
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,10 +64,15 @@ class OptimumRegion:
         if rows.n_features != len(self.coef):
             message = f"X has {rows.n_features} features; the certificate is for {len(self.coef)}."
             raise InvalidDataError(message)
+        return self.bounds_of(rows, lambda: None)
+
+    def bounds_of(self, rows: Rows, check: Callable[[], None]) -> tuple[Floats, Floats]:
+        """Return the bounds for validated rows; ``check`` is called between blocks."""
         lower, upper = np.empty(rows.n_rows), np.empty(rows.n_rows)
         low, high = self.offsets
         with single_threaded_blas():
             for block in rows.blocks():
+                check()
                 scores, norms, error = self.centred(rows, block)
                 below, above = score_bounds(scores, norms, self.radius, error)
                 # One more rounding each: step outwards.
@@ -93,7 +99,11 @@ class OptimumRegion:
 
 
 def optimum_region(
-    problem: Problem, points: tuple[Point, Point], gap: float, spread: float
+    problem: Problem,
+    points: tuple[Point, Point],
+    gap: float,
+    spread: float,
+    check: Callable[[], None] | None = None,
 ) -> OptimumRegion:
     """Return the region that a certified gap proves to hold the optimum.
 
@@ -108,6 +118,8 @@ def optimum_region(
         Their certified gap, absolute.
     spread : float
         Bound on the rounding error of the weights of the dual point.
+    check : callable or None, default=None
+        Called between blocks; may raise to abandon the passes that a free intercept needs.
 
     Returns
     -------
@@ -129,27 +141,31 @@ def optimum_region(
     constant = problem.constant_feature
     if problem.intercept is not Intercept.FREE:
         return OptimumRegion(centre, radius, None, (intercept, intercept), constant)
-    ball = OptimumRegion(centre, radius, _mean(problem), (0.0, 0.0), constant)
-    offsets = _intercept_interval(problem, ball)
+    check = check or (lambda: None)
+    ball = OptimumRegion(centre, radius, _mean(problem, check), (0.0, 0.0), constant)
+    offsets = _intercept_interval(problem, ball, check)
     return OptimumRegion(centre, radius, ball.origin, offsets, constant)
 
 
-def _mean(problem: Problem) -> Floats:
+def _mean(problem: Problem, check: Callable[[], None]) -> Floats:
     """Return the mean of the rows that have a cost."""
     costs = problem.costs
 
     def kernel(block: Block) -> Floats:
         return block.transpose_dot((costs[block.rows] > 0).astype(np.float64))
 
-    total = map_blocks(kernel, problem.rows, np.add)
+    total = map_blocks(kernel, problem.rows, np.add, check=check)
     return np.asarray(total / np.count_nonzero(costs > 0))
 
 
-def _intercept_interval(problem: Problem, ball: OptimumRegion) -> tuple[float, float]:
+def _intercept_interval(
+    problem: Problem, ball: OptimumRegion, check: Callable[[], None]
+) -> tuple[float, float]:
     """Return an interval of ``b* + w*'m`` over every w* in the ball."""
-    lower, upper = ball.decision_bounds(problem.rows)
-    low = smallest_intercept(problem.loss, upper, problem.signs, problem.costs)
-    high = largest_intercept(problem.loss, lower, problem.signs, problem.costs)
+    lower, upper = ball.bounds_of(problem.rows, check)
+    costs = problem.costs
+    low = smallest_intercept(problem.loss, upper, problem.signs, costs, check)
+    high = largest_intercept(problem.loss, lower, problem.signs, costs, check)
     # The sums behind the slope are rounded: widen by that much of the scores' own size.
     widen = 1e-12 * (1.0 + abs(low) + abs(high))
     return low - widen, high + widen

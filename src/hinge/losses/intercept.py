@@ -14,8 +14,9 @@ to no memory beside them. For the hinge it finds the weighted order statistic of
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,8 @@ from numpy.typing import NDArray
 from hinge.losses.base import Floats, Loss
 
 Signs = NDArray[np.int8] | Floats
+_Rows = tuple[Floats, Signs, Floats]
+Check = Callable[[], None]
 
 _BLOCK = 1 << 14  # rows at a time
 _FEW = 1 << 16  # rows whose kinks are sorted at once
@@ -61,7 +64,9 @@ def optimal_intercepts(
     )
 
 
-def smallest_intercept(loss: Loss, scores: Floats, signs: Signs, costs: Floats) -> float:
+def smallest_intercept(
+    loss: Loss, scores: Floats, signs: Signs, costs: Floats, check: Check | None = None
+) -> float:
     """Return the smallest minimiser of the sum of losses; see ``optimal_intercepts``.
 
     Parameters
@@ -70,16 +75,20 @@ def smallest_intercept(loss: Loss, scores: Floats, signs: Signs, costs: Floats) 
         The loss of a margin.
     scores, signs, costs : ndarray of shape (n,)
         Decision values without intercept, labels and weights.
+    check : callable or None, default=None
+        Called now and then; may raise to abandon the search.
 
     Returns
     -------
     float
         The smallest minimiser.
     """
-    return _first_crossing(_Slope(loss, scores, signs, costs, 1.0))
+    return _first_crossing(_Slope(loss, (scores, signs, costs), 1.0, check))
 
 
-def largest_intercept(loss: Loss, scores: Floats, signs: Signs, costs: Floats) -> float:
+def largest_intercept(
+    loss: Loss, scores: Floats, signs: Signs, costs: Floats, check: Check | None = None
+) -> float:
     """Return the largest minimiser of the sum of losses; see ``optimal_intercepts``.
 
     Parameters
@@ -88,6 +97,8 @@ def largest_intercept(loss: Loss, scores: Floats, signs: Signs, costs: Floats) -
         The loss of a margin.
     scores, signs, costs : ndarray of shape (n,)
         Decision values without intercept, labels and weights.
+    check : callable or None, default=None
+        Called now and then; may raise to abandon the search.
 
     Returns
     -------
@@ -95,7 +106,7 @@ def largest_intercept(loss: Loss, scores: Floats, signs: Signs, costs: Floats) -
         The largest minimiser.
     """
     # Scores and labels of the other sign, with -b in place of b, have the same margins.
-    return -_first_crossing(_Slope(loss, scores, signs, costs, -1.0))
+    return -_first_crossing(_Slope(loss, (scores, signs, costs), -1.0, check))
 
 
 @dataclass(frozen=True)
@@ -109,19 +120,12 @@ class _Place:
     slope_after: float
 
 
-@dataclass(frozen=True)
-class _Kinks:
+class _Kinks(NamedTuple):
     """Some kinks of S, by place: where they are, how S jumps there and how its slope changes."""
 
     places: Floats
     jumps: Floats
     bends: Floats
-
-    def ended_by(self, place: float) -> _Kinks:
-        """Return these kinks and a last one at which nothing happens."""
-        return _Kinks(
-            np.append(self.places, place), np.append(self.jumps, 0.0), np.append(self.bends, 0.0)
-        )
 
 
 class _Slope:
@@ -131,18 +135,19 @@ class _Slope:
     ----------
     loss : Loss
         The loss of a margin.
-    scores, signs, costs : ndarray of shape (n,)
+    rows : tuple of ndarray of shape (n,)
         Decision values without intercept, labels and weights.
     direction : {1.0, -1.0}
-        Factor of scores and signs.
+        Factor of scores and labels.
+    check : callable or None
+        Called between blocks.
     """
 
-    def __init__(
-        self, loss: Loss, scores: Floats, signs: Signs, costs: Floats, direction: float
-    ) -> None:
+    def __init__(self, loss: Loss, rows: _Rows, direction: float, check: Check | None) -> None:
         self._loss = loss
-        self._scores, self._signs, self._costs = scores, signs, costs
+        self._scores, self._signs, self._costs = rows
         self._direction = direction
+        self._check = check
         self._constants, self._slopes = loss.derivative_pieces()
         self.noise = self._rounding()
 
@@ -152,8 +157,8 @@ class _Slope:
         if n <= _FEW:
             return None
         picks = np.random.default_rng(0).integers(n, size=_SAMPLE)
-        part = self._scores[picks], self._signs[picks], self._costs[picks]
-        return _Slope(self._loss, *part, self._direction)
+        rows = self._scores[picks], self._signs[picks], self._costs[picks]
+        return _Slope(self._loss, rows, self._direction, self._check)
 
     def at(self, b: float) -> _Place:
         """Sum S and its slope over all rows, just before and just after a place."""
@@ -190,6 +195,8 @@ class _Slope:
     def _blocks(self) -> Iterator[tuple[Floats, Floats, Floats]]:
         """Yield scores, signs and costs of a block of rows at a time, in this direction."""
         for start in range(0, len(self._scores), _BLOCK):
+            if self._check is not None:
+                self._check()
             part = slice(start, start + _BLOCK)
             y = self._direction * self._signs[part].astype(np.float64)
             yield self._direction * self._scores[part], y, self._costs[part]
@@ -259,7 +266,10 @@ def _bracket(slope: _Slope, level: float) -> tuple[_Place | None, _Place | None]
 def _crossing_between(low: _Place, kinks: _Kinks, last: float, noise: float) -> float:
     """Return the smallest b from ``low`` to ``last`` at which S reaches zero, less its noise."""
     if math.isfinite(last):
-        kinks = kinks.ended_by(last)
+        # The piece between the last kink and there ends like any other.
+        kinks = _Kinks(
+            *(np.append(part, end) for part, end in zip(kinks, (last, 0, 0), strict=True))
+        )
     places = kinks.places
     slopes_after = low.slope_after + np.cumsum(kinks.bends)
     slopes_before = slopes_after - kinks.bends
