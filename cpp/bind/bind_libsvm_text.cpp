@@ -75,7 +75,7 @@ const char* fault_name(hinge::TextFault fault) {
 }
 
 // Arrays for the rows of one piece of text.
-struct Arrays {
+struct LibsvmArrays {
     AnyArray values;
     AnyArray indices;
     Array<std::int64_t> row_ends;
@@ -105,14 +105,14 @@ struct Arrays {
 
 template <class Value, class Index>
 hinge::TextOutcome read_typed(const char* text, std::int64_t length,
-                              const hinge::TextSettings& settings, const Arrays& arrays) {
+                              const hinge::TextSettings& settings, const LibsvmArrays& arrays) {
     hinge::TextReader<Value, Index> reader(settings, arrays.typed<Value, Index>());
     return reader.read(text, text + length);
 }
 
 template <class Value>
 hinge::TextOutcome read_valued(const char* text, std::int64_t length,
-                               const hinge::TextSettings& settings, const Arrays& arrays) {
+                               const hinge::TextSettings& settings, const LibsvmArrays& arrays) {
     if (arrays.indices.dtype() == nb::dtype<std::int32_t>()) {
         return read_typed<Value, std::int32_t>(text, length, settings, arrays);
     }
@@ -120,8 +120,8 @@ hinge::TextOutcome read_valued(const char* text, std::int64_t length,
     return read_typed<Value, std::int64_t>(text, length, settings, arrays);
 }
 
-hinge::TextOutcome read(const Array<const std::uint8_t>& bytes, std::int64_t length,
-                        const hinge::TextSettings& settings, const Arrays& arrays) {
+hinge::TextOutcome read_text(const Array<const std::uint8_t>& bytes, std::int64_t length,
+                             const hinge::TextSettings& settings, const LibsvmArrays& arrays) {
     const auto size = static_cast<std::int64_t>(bytes.size());
     require(length >= 0 && length <= size - hinge::kTextPadding,
             "the text needs some bytes of room behind it");
@@ -176,26 +176,28 @@ void bind_outcome(nb::module_& module) {
 void bind_libsvm_text(nb::module_& module) {
     bind_outcome(module);
     nb::class_<hinge::TextSettings>(module, "LibsvmTextSettings", "How LIBSVM text is to be read.")
-        .def("__init__",
-             [](hinge::TextSettings* self, std::int64_t first_index, std::int64_t last_index,
-                std::int64_t subtracted, bool many_labels, std::optional<bool> queries) {
-                 new (self) hinge::TextSettings(
-                     make_settings(first_index, last_index, subtracted, many_labels, queries));
-             },
-             nb::arg("first_index"), nb::arg("last_index"), nb::arg("subtracted"),
-             nb::arg("many_labels"), nb::arg("has_queries").none());
-    nb::class_<Arrays>(module, "LibsvmTextArrays", "Where the rows of a piece of text go.")
-        .def("__init__",
-             [](Arrays* self, AnyArray values, AnyArray indices, Array<std::int64_t> row_ends,
-                Array<double> labels, Array<std::int64_t> label_ends,
-                Array<std::int64_t> queries) {
-                 new (self) Arrays{std::move(values), std::move(indices),    std::move(row_ends),
-                                   std::move(labels), std::move(label_ends), std::move(queries)};
-             },
-             nb::arg("values").noconvert(), nb::arg("indices").noconvert(),
-             nb::arg("row_ends").noconvert(), nb::arg("labels").noconvert(),
-             nb::arg("label_ends").noconvert(), nb::arg("queries").noconvert());
-    module.def("read_libsvm_text", &read, nb::arg("text").noconvert(), nb::arg("length"),
+        .def(
+            "__init__",
+            [](hinge::TextSettings* self, std::int64_t first_index, std::int64_t last_index,
+               std::int64_t subtracted, bool many_labels, std::optional<bool> queries) {
+                new (self) hinge::TextSettings(
+                    make_settings(first_index, last_index, subtracted, many_labels, queries));
+            },
+            nb::arg("first_index"), nb::arg("last_index"), nb::arg("subtracted"),
+            nb::arg("many_labels"), nb::arg("has_queries").none());
+    nb::class_<LibsvmArrays>(module, "LibsvmTextArrays", "Where the rows of a piece of text go.")
+        .def(
+            "__init__",
+            [](LibsvmArrays* self, AnyArray values, AnyArray indices, Array<std::int64_t> row_ends,
+               Array<double> labels, Array<std::int64_t> label_ends, Array<std::int64_t> queries) {
+                new (self)
+                    LibsvmArrays{std::move(values), std::move(indices),    std::move(row_ends),
+                                 std::move(labels), std::move(label_ends), std::move(queries)};
+            },
+            nb::arg("values").noconvert(), nb::arg("indices").noconvert(),
+            nb::arg("row_ends").noconvert(), nb::arg("labels").noconvert(),
+            nb::arg("label_ends").noconvert(), nb::arg("queries").noconvert());
+    module.def("read_libsvm_text", &read_text, nb::arg("text").noconvert(), nb::arg("length"),
                nb::arg("settings"), nb::arg("arrays"), nb::call_guard<nb::gil_scoped_release>(),
                "Read whole lines of LIBSVM text, up to the first fault.");
 }

@@ -16,25 +16,25 @@ namespace hinge {
 
 enum class TextFault : int {
     none,
-    label_missing,      // the row begins with index:value
-    label_malformed,    // no number, or several where one is expected
-    label_overflow,     // too large for a double
-    label_inexact,      // an integer that a double cannot tell from its neighbours
-    label_repeated,     // the same label twice in a row
-    query_malformed,    // no 64-bit integer behind qid:
-    query_missing,      // a row without qid, after rows with it
-    query_unexpected,   // a row with qid, after rows without it
-    query_misplaced,    // qid behind an index:value
-    index_malformed,    // no integer before the colon
-    index_overflow,     // more than 63 bits
-    index_zero,         // although indices are counted from one
-    index_above,        // above the largest allowed
-    index_repeated,     // the same index twice in a row
-    index_unsorted,     // smaller than the one before it
-    pair_without_colon, // a word that is no index:value
-    value_malformed,    // no number behind the colon
-    value_overflow,     // too large for the type of the values
-    nul_byte,           // in a comment; elsewhere it is part of a malformed word
+    label_missing,       // the row begins with index:value
+    label_malformed,     // no number, or several where one is expected
+    label_overflow,      // too large for a double
+    label_inexact,       // an integer that a double cannot tell from its neighbours
+    label_repeated,      // the same label twice in a row
+    query_malformed,     // no 64-bit integer behind qid:
+    query_missing,       // a row without qid, after rows with it
+    query_unexpected,    // a row with qid, after rows without it
+    query_misplaced,     // qid behind an index:value
+    index_malformed,     // no integer before the colon
+    index_overflow,      // more than 63 bits
+    index_zero,          // although indices are counted from one
+    index_above,         // above the largest allowed
+    index_repeated,      // the same index twice in a row
+    index_unsorted,      // smaller than the one before it
+    pair_without_colon,  // a word that is no index:value
+    value_malformed,     // no number behind the colon
+    value_overflow,      // too large for the type of the values
+    nul_byte,            // in a comment; elsewhere it is part of a malformed word
 };
 
 enum class Queries : int { unknown, absent, present };
@@ -210,9 +210,8 @@ class TextReader {
         Decimal number;
         const char* const end = read_decimal(at, number);
         if (end == nullptr) {
-            return fail(starts_with_query(at) ? TextFault::label_missing
-                                              : TextFault::label_malformed,
-                        at);
+            return fail(
+                starts_with_query(at) ? TextFault::label_missing : TextFault::label_malformed, at);
         }
         const double label = round_decimal<double>(at, number, powers_);
         if (!(label - label == 0.0)) {
@@ -298,8 +297,7 @@ class TextReader {
         if (stored > stored_before) {
             outcome_.stored = stored;
             outcome_.largest_index = std::max(outcome_.largest_index, previous);
-            outcome_.has_index_zero |=
-                arrays_.indices[stored_before] + settings_.subtracted == 0;
+            outcome_.has_index_zero |= arrays_.indices[stored_before] + settings_.subtracted == 0;
         }
         return at;
     }

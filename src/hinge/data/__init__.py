@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from hinge.data.dataset import Dataset
+from hinge.data.libsvm import iter_libsvm, read_libsvm, read_libsvm_dataset
 
-__all__ = ["Dataset"]
+__all__ = ["Dataset", "iter_libsvm", "read_libsvm", "read_libsvm_dataset"]
