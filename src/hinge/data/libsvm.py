@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from hinge import parameters
 from hinge.data.dataset import Dataset
 from hinge.data.growing import GrowingArray
 from hinge.data.libsvm_options import TextOptions, ZeroBased
-from hinge.data.libsvm_pieces import Piece, TextFile, WideIndicesNeeded
+from hinge.data.libsvm_pieces import Piece, TextFile, WideIndicesError
 from hinge.errors import DataFileError, InvalidParameterError
 from hinge.threads import thread_count
 
@@ -36,7 +37,7 @@ def read_libsvm(
     dtype: Any = np.float64,
     n_jobs: int | None = None,
 ) -> tuple[sp.csr_array, NDArray[Any] | list[tuple[float, ...]]]:
-    """Read a file in LIBSVM's text format, compressed or not.
+    r"""Read a file in LIBSVM's text format, compressed or not.
 
     Parameters
     ----------
@@ -66,7 +67,7 @@ def read_libsvm(
     >>> from hinge.data import read_libsvm
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "rows.svm")
-    ...     _ = path.write_text("+1 1:0.5 3:2\\n-1 2:1e-3 # a comment\\n")
+    ...     _ = path.write_text("+1 1:0.5 3:2\n-1 2:1e-3 # a comment\n")
     ...     X, y = read_libsvm(path)
     >>> X.toarray()
     array([[0.5  , 0.   , 2.   ],
@@ -121,7 +122,7 @@ def read_libsvm_dataset(
     threads = thread_count(n_jobs)
     try:
         return _read_whole(TextFile(path, options, threads))
-    except WideIndicesNeeded:
+    except WideIndicesError:
         return _read_whole(TextFile(path, options.replace(wide=True), threads))
 
 
@@ -284,7 +285,7 @@ class _Columns:
             return labels
         flat = labels.tolist()
         ends = [0, *self._label_ends.finish().tolist()]
-        return [tuple(flat[begin:end]) for begin, end in zip(ends[:-1], ends[1:], strict=True)]
+        return [tuple(flat[begin:end]) for begin, end in pairwise(ends)]
 
 
 def _csr(
