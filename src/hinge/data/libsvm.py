@@ -23,6 +23,7 @@ from hinge.data.growing import GrowingArray
 from hinge.data.libsvm_options import TextOptions, ZeroBased
 from hinge.data.libsvm_pieces import Piece, TextFile, WideIndicesError
 from hinge.errors import DataFileError, InvalidParameterError
+from hinge.ingest import assemble
 from hinge.threads import thread_count
 
 _INT32_MOST = 2**31 - 1
@@ -291,13 +292,10 @@ class _Columns:
 def _csr(
     values: NDArray[Any], indices: NDArray[Any], row_ends: NDArray[Any], width: int
 ) -> sp.csr_array:
-    # SciPy wants one type for both kinds of indices.
-    is_narrow = max(len(values), width) <= _INT32_MOST
+    is_narrow = len(values) <= _INT32_MOST and indices.dtype == np.int32
     offsets = np.zeros(len(row_ends) + 1, np.int32 if is_narrow else np.int64)
     offsets[1:] = row_ends
-    if not is_narrow:
-        indices = indices.astype(np.int64, copy=False)
-    X = sp.csr_array((values, indices, offsets), shape=(len(row_ends), width), copy=False)
+    X: sp.csr_array = assemble((values, indices, offsets), (len(row_ends), width))
     X.has_sorted_indices = True
     X.has_canonical_format = True
     return X
