@@ -98,7 +98,7 @@ inline void read_long(const char* at, Decimal& number) noexcept {
 // Reads what follows an e; nullptr if that is no integer. Larger than any text could be long is
 // as good as infinite.
 inline const char* read_exponent(const char* at, Decimal& number) noexcept {
-    constexpr std::int64_t enough = 1'000'000'000'000'000'000;
+    constexpr std::int64_t enough = 100'000'000'000'000'000;
     const bool negative = *at == '-';
     at += *at == '-' || *at == '+';
     if (!is_digit(*at)) {
@@ -106,7 +106,7 @@ inline const char* read_exponent(const char* at, Decimal& number) noexcept {
     }
     std::int64_t exponent = 0;
     for (; is_digit(*at); ++at) {
-        exponent = exponent >= enough ? enough : exponent * 10 + (*at - '0');
+        exponent = exponent >= enough ? exponent : exponent * 10 + (*at - '0');
     }
     number.written_exponent = negative ? -exponent : exponent;
     return at;
