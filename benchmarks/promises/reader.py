@@ -84,7 +84,7 @@ def _require_same(path: Path) -> None:
     """Stop unless both readers give the same arrays."""
     X, y = hinge.data.read_libsvm(path, n_jobs=2)
     other, labels = load_svmlight_file(str(path))
-    same = X.data.tobytes() == other.data.tobytes() and y.tolist() == labels.tolist()
+    same = X.data.tobytes() == other.data.tobytes() and np.array_equal(y, labels)
     if not same or (X.indices != other.indices).any() or (X.indptr != other.indptr).any():
         message = "hinge and scikit-learn read different numbers from the same file"
         raise RuntimeError(message)

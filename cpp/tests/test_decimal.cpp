@@ -29,9 +29,12 @@ std::string random_digits(hinge::Random& random, std::uint64_t most) {
 
 std::string random_decimal(hinge::Random& random) {
     const char* const signs[] = {"", "-", "+"};
-    std::string text = signs[random.below(3)] + random_digits(random, 22);
+    std::string text = signs[random.below(3)];
+    text += random_digits(random, 22);
     if (random.below(2) == 0) {
-        text += "." + std::string(random.below(8) == 0 ? 30 : 0, '0') + random_digits(random, 25);
+        text += '.';
+        text += std::string(random.below(8) == 0 ? 30 : 0, '0');
+        text += random_digits(random, 25);
     }
     if (text.find_first_of("0123456789") == std::string::npos) {
         text += "7";

@@ -1,5 +1,5 @@
-// libFuzzer target: any bytes are read as LIBSVM text, in every type and mode, and what was accepted
-// is written and read again. The first byte of the input chooses the mode.
+// libFuzzer target: any bytes are read as LIBSVM text, in every type and mode, and what was
+// accepted is written and read again. The first byte of the input chooses the mode.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

@@ -63,11 +63,11 @@ def read_libsvm(
     >>> from hinge.data import read_libsvm
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "rows.svm")
-    ...     _ = path.write_text("+1 1:0.5 3:2\n-1 2:1e-3 # a comment\n")
+    ...     _ = path.write_text("+1 1:0.5 3:2\n-1 2:0.25 # a comment\n")
     ...     X, y = read_libsvm(path)
     >>> X.toarray()
-    array([[0.5  , 0.   , 2.   ],
-           [0.   , 0.001, 0.   ]])
+    array([[0.5 , 0.  , 2.  ],
+           [0.  , 0.25, 0.  ]])
     >>> y
     array([ 1., -1.])
     """
