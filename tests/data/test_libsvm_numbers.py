@@ -51,13 +51,19 @@ def expected_float32(decimals: list[str]) -> np.ndarray:
 def random_decimals(seed: int, count: int) -> list[str]:
     """Return decimals of every length and size, and shortest decimals of random doubles."""
     draw = np.random.default_rng(seed)
+    quarter = count // 4
+    significands = draw.integers(10**18, size=quarter).tolist()
+    lengths = draw.integers(1, 19, quarter).tolist()
+    places = draw.random(quarter).tolist()
+    exponents = draw.integers(-30, 15, quarter).tolist()
     decimals = []
-    for _ in range(count // 4):
-        digits = str(draw.integers(10**18))[: draw.integers(1, 19)]
-        point = int(draw.integers(len(digits) + 1))
-        decimals.append(f"{digits[:point]}.{digits[point:]}")
-        decimals.append(f"{digits}e{draw.integers(-30, 15)}")
-    bits = draw.integers(0, 2**64, count // 4, dtype=np.uint64)
+    for significand, length, place, exponent in zip(
+        significands, lengths, places, exponents, strict=True
+    ):
+        digits = str(significand)[:length]
+        point = int(place * (len(digits) + 1))
+        decimals += [f"{digits[:point]}.{digits[point:]}", f"{digits}e{exponent}"]
+    bits = draw.integers(0, 2**64, quarter, dtype=np.uint64)
     doubles = bits.view(np.float64)
     decimals += [repr(value) for value in doubles[np.isfinite(doubles)].tolist()]
     units = draw.random(count - len(decimals)).tolist()

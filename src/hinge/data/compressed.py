@@ -29,8 +29,8 @@ _LONGEST_MAGIC = 6
 _INPUT_BYTES = 1 << 16
 _XZ_MEMORY = 1 << 29  # a file may ask for a dictionary of gigabytes
 # Four bytes of zstd can stand for 128 kB and its decompressor knows no limit, so it gets its input
-# in small portions: at most 16 MB come of one.
-_ZSTD_INPUT_BYTES = 512
+# in small portions: at most 8 MB come of one.
+_ZSTD_INPUT_BYTES = 256
 
 
 class _Decompressor(Protocol):
@@ -58,15 +58,15 @@ class _Zstd:
         self._failure: type[Exception] = package.ZstdError
         self._frame = package.ZstdDecompressor().decompressobj()
         self._input = b""
+        self._begin = 0  # of what is left of the input
         self._output = b""
 
     def decompress(self, data: bytes, max_length: int = -1) -> bytes:
-        self._input += data
-        if not self._output and self._input:
-            portion, self._input = (
-                self._input[:_ZSTD_INPUT_BYTES],
-                self._input[_ZSTD_INPUT_BYTES:],
-            )
+        if data:
+            self._input, self._begin = self._input[self._begin :] + data, 0
+        if not self._output and self._begin < len(self._input):
+            end = self._begin + _ZSTD_INPUT_BYTES
+            portion, self._begin = self._input[self._begin : end], end
             try:
                 self._output = self._frame.decompress(portion)
             except self._failure as error:
@@ -80,11 +80,11 @@ class _Zstd:
 
     @property
     def needs_input(self) -> bool:
-        return not self._input and not self._output and not self._frame.eof
+        return self._begin >= len(self._input) and not self._output and not self._frame.eof
 
     @property
     def unused_data(self) -> bytes:
-        return bytes(self._frame.unused_data) + self._input
+        return bytes(self._frame.unused_data) + self._input[self._begin :]
 
 
 def _zstandard() -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any, NoReturn
 
 import numpy as np
@@ -174,20 +175,22 @@ def _iterate(
         scan = TextFile(path, options.replace(wide=True), threads)
         _require_second_reading(scan.path)
         totals = Totals()
-        for piece in scan.pieces():
-            totals.add(piece)
+        with closing(scan.pieces()) as pieces:
+            for piece in pieces:
+                totals.add(piece)
         width = totals.width(scan)
         notes = notes_on(scan, totals)
         found = TextOptions.checked(width, totals.is_zero_based(options), False, options.dtype)
         options = found.replace(multilabel=options.multilabel)
     file = TextFile(path, options, threads, chunk_bytes)
-    for piece in file.pieces():
-        totals = Totals()
-        totals.add(piece)
-        columns = Columns(file, totals, None)
-        columns.append(piece)
-        if piece.outcome.rows:
-            yield columns.dataset(notes or notes_on(file, totals))
+    with closing(file.pieces()) as pieces:
+        for piece in pieces:
+            totals = Totals()
+            totals.add(piece)
+            columns = Columns(file, totals, None)
+            columns.append(piece)
+            if piece.outcome.rows:
+                yield columns.dataset(notes or notes_on(file, totals))
 
 
 def _require_second_reading(path: str) -> None:
@@ -202,11 +205,12 @@ def _require_second_reading(path: str) -> None:
 def _read_whole(file: TextFile) -> Dataset:
     totals = Totals()
     columns: Columns | None = None
-    for piece in file.pieces():
-        if columns is None:
-            columns = Columns(file, totals, pieces_expected(file, piece))
-        totals.add(piece)
-        columns.append(piece)
+    with closing(file.pieces()) as pieces:
+        for piece in pieces:
+            if columns is None:
+                columns = Columns(file, totals, pieces_expected(file, piece))
+            totals.add(piece)
+            columns.append(piece)
     assert columns is not None  # a file without rows has been refused
     options = file.options
     is_beyond = options.n_features is not None and totals.largest_index >= options.n_features

@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import stat
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -77,7 +77,7 @@ class TextFile:
         self._threads = threads
         self._block_bytes = block_bytes
 
-    def pieces(self) -> Iterator[Piece]:
+    def pieces(self) -> Generator[Piece, None, None]:
         """Yield the pieces of the file; raise DataFileError at the first fault in it."""
         with ExitStack() as stack:
             with failures_named(self.path):
@@ -88,7 +88,8 @@ class TextFile:
             self.facts = SourceFacts(before.st_size if is_regular and kind is None else None, kind)
             blocks = LineBlocks(stream, self._block_bytes, self.path)
             run = self._run_alone if self._threads == 1 else self._run_together
-            yield from self._checked(run(blocks))
+            # Closed by hand: an error that somebody keeps would keep the threads alive as well.
+            yield from self._checked(stack.enter_context(closing(run(blocks))))
             after = os.fstat(file.fileno())
             is_same = (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
             if is_regular and not is_same:
@@ -121,7 +122,7 @@ class TextFile:
     def _new_slot(self) -> Slot:
         return Slot(self.options.dtype, self.options.index_dtype)
 
-    def _run_alone(self, blocks: LineBlocks) -> Iterator[Piece]:
+    def _run_alone(self, blocks: LineBlocks) -> Generator[Piece, None, None]:
         slot = self._new_slot()
         settings = self.options.settings(None)
         while self._fill(blocks, slot):
@@ -129,7 +130,7 @@ class TextFile:
             yield Piece(slot, outcome)
             settings = self.options.settings(outcome.has_queries)
 
-    def _run_together(self, blocks: LineBlocks) -> Iterator[Piece]:
+    def _run_together(self, blocks: LineBlocks) -> Generator[Piece, None, None]:
         # Whether rows have queries is decided by the first row; until then pieces wait for it.
         first = self._new_slot()
         has_queries: bool | None = None
