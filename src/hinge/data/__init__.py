@@ -3,5 +3,8 @@
 from __future__ import annotations
 
 from hinge.data.dataset import Dataset
+from hinge.data.read import iter_blocks, read
+from hinge.data.shard_writer import write_shards
+from hinge.data.shards import open_shards
 
-__all__ = ["Dataset"]
+__all__ = ["Dataset", "iter_blocks", "open_shards", "read", "write_shards"]
