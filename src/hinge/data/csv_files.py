@@ -18,6 +18,7 @@ from hinge.data.options import ReadOptions
 from hinge.data.source import Source, open_bytes
 from hinge.data.tables import Place, datasets, import_pyarrow
 from hinge.errors import DataFileError
+from hinge.threads import thread_count
 
 _TEXT_BLOCK = 8 << 20  # the most bytes of text that are parsed at once, and so the longest row
 _SMALLEST_TEXT_BLOCK = 1 << 12
@@ -71,7 +72,7 @@ class _CsvTable:
         self.source = source
         self.layout = layout
         self.columns = columns
-        self.threaded = options.n_jobs != 1
+        self.threaded = thread_count(options.n_jobs) > 1
         self.memory_limit = options.memory_limit
 
     def label_kind(self, text_block: int) -> str | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from hinge.data.shard_layout import MAGIC as SHARD_MAGIC
-from hinge.data.source import COMPRESSIONS, Source, peek
+from hinge.data.source import COMPRESSED_ENDINGS, Source, peek
 from hinge.errors import DataFileError, unknown_name
 
 LIBSVM, CSV, PARQUET, ARROW, NPZ, SHARDS = "libsvm", "csv", "parquet", "arrow", "npz", "shards"
@@ -95,21 +95,18 @@ def detect_format(source: Source, asked: str | None = None) -> str:
 def _by_ending(source: Source) -> tuple[str | None, str]:
     """Return the format that the name tells of, and the reason in words."""
     endings = source.endings
-    compression = next(
-        (name for name, (_, ending) in COMPRESSIONS.items() if endings[:1] == (ending,)), None
-    )
+    compression = COMPRESSED_ENDINGS.get(endings[0]) if endings else None
     if compression is not None:
-        endings = endings[1:]
+        shut, endings = endings[0], endings[1:]
     expected = ENDINGS.get(endings[0]) if endings else None
     because = f"its name ends with {endings[0]}" if endings else ""
     if compression is not None and source.compression != compression:
         reason = (
-            f"its name ends with {COMPRESSIONS[compression][1]}, but it does not begin like "
-            f"{compression} data; rename it."
+            f"its name ends with {shut}, but it does not begin like {compression} data; rename it."
         )
         raise DataFileError(reason, source.path)
     if expected is not None and compression is None and source.compression is not None:
-        ending = COMPRESSIONS[source.compression][1]
+        ending = {kind: end for end, kind in COMPRESSED_ENDINGS.items()}[source.compression]
         reason = (
             f"{because}, but it begins like {source.compression} data; rename it to end with "
             f"{endings[0]}{ending}."

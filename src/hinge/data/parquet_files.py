@@ -15,6 +15,7 @@ from hinge.data.options import ReadOptions, check_claim
 from hinge.data.source import Source
 from hinge.data.tables import Place, datasets, import_pyarrow, settle_types
 from hinge.errors import DataFileError
+from hinge.threads import thread_count
 
 _THRIFT_STRINGS = 16 << 20
 _THRIFT_CONTAINERS = 1 << 20
@@ -68,7 +69,7 @@ def _blocks(source: Source, options: ReadOptions, block_bytes: int) -> Iterator[
         batches = file.iter_batches(
             batch_size=max(1, min(rows, block_bytes // max(1, row_bytes))),
             columns=[schema.names[place] for place in places],
-            use_threads=options.n_jobs != 1,
+            use_threads=thread_count(options.n_jobs) > 1,
         )
         ordered = _validated(batches, [schema.names[place] for place in places])
         found = 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -14,6 +15,7 @@ from hinge.data.csv_files import csv_blocks
 from hinge.data.dataset import Dataset
 from hinge.data.detect import ARROW, CSV, LIBSVM, NPZ, PARQUET, SHARDS, detect_format
 from hinge.data.gather import gather
+from hinge.data.libsvm import iter_libsvm, read_libsvm_dataset
 from hinge.data.npz_files import npz_blocks
 from hinge.data.options import BLOCK_BYTES, ReadOptions
 from hinge.data.parquet_files import parquet_blocks
@@ -72,7 +74,7 @@ def read(
     header : bool or None, default=None
         Whether the first line of a CSV file names the columns; None looks at it.
     n_jobs : int or None, default=None
-        How many threads may read; 1 for one, None for all.
+        How many threads may read, as in scikit-learn; the result does not depend on it.
     memory_limit : int or None, default=None
         How many bytes the rows may take. None allows 64 MB or a thousand times the size of the
         file, whichever is more, so that a small file cannot fill the memory.
@@ -223,8 +225,35 @@ def _too_large(source: Source) -> DataFileError:
 
 
 def _whole_libsvm(source: Source, options: ReadOptions) -> Dataset:
-    raise NotImplementedError
+    _check_libsvm_label(options)
+    data = read_libsvm_dataset(
+        source.path,
+        options.n_features,
+        zero_based=options.zero_based,
+        dtype=options.value_type or np.dtype(np.float64),
+        n_jobs=options.n_jobs,
+    )
+    return replace(data, y=None) if options.label is False else data
 
 
 def _libsvm_blocks(source: Source, options: ReadOptions, block_bytes: int) -> Iterator[Dataset]:
-    raise NotImplementedError
+    _check_libsvm_label(options)
+    blocks = iter_libsvm(
+        source.path,
+        n_features=options.n_features,
+        chunk_bytes=block_bytes,
+        zero_based=options.zero_based,
+        dtype=options.value_type or np.dtype(np.float64),
+        n_jobs=options.n_jobs,
+    )
+    for block in blocks:
+        yield replace(block, y=None) if options.label is False else block
+
+
+def _check_libsvm_label(options: ReadOptions) -> None:
+    if options.label is not None and options.label != 0:
+        message = (
+            f"label={options.label!r} cannot be chosen: LIBSVM text has its labels first on each "
+            "line."
+        )
+        raise InvalidParameterError(message)

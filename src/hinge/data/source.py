@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import io
-import lzma
 import os
 import stat
 from collections.abc import Iterator
@@ -14,18 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from hinge.data.compressed import decompressed, failures_named, kind_of
 from hinge.data.options import check_claim
-from hinge.errors import DataFileError, MissingDependencyError
+from hinge.errors import DataFileError
 
 HEAD_BYTES = 1 << 16
 
-# What a compressed file begins with, and the ending that its name should have.
-COMPRESSIONS = {
-    "gzip": (b"\x1f\x8b", ".gz"),
-    "bzip2": (b"BZh", ".bz2"),
-    "xz": (b"\xfd7zXZ\x00", ".xz"),
-    "zstd": (b"\x28\xb5\x2f\xfd", ".zst"),
-}
+# The ending that the name of a compressed file should have.
+COMPRESSED_ENDINGS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
 
 
 @dataclass(frozen=True)
@@ -49,10 +42,7 @@ class Source:
     @property
     def compression(self) -> str | None:
         """The compression that the first bytes tell of, or None."""
-        for name, (magic, _) in COMPRESSIONS.items():
-            if self.head.startswith(magic):
-                return name
-        return None
+        return kind_of(self.head)
 
     @property
     def endings(self) -> tuple[str, ...]:
@@ -137,26 +127,13 @@ def open_bytes(source: Source, memory_limit: int | None = None) -> Iterator[Bina
     binary file object
         The contents; it cannot be rewound.
     """
-    compression = source.compression
-    try:
-        with Path(source.path).open("rb") as raw:
-            if compression is None:
-                yield raw
-                return
-            with io.BufferedReader(
-                _Bounded(_decompressed(raw, compression), source, memory_limit), 1 << 20
-            ) as contents:
-                yield contents
-    except (EOFError, lzma.LZMAError, gzip.BadGzipFile) as error:
-        raise _broken(source, compression, error) from error
-    except OSError as error:
-        if error.errno is not None:
-            raise unreadable(source.path, error) from error
-        raise _broken(source, compression, error) from error
-    except Exception as error:
-        if type(error).__module__.split(".")[0] in {"zstandard", "zlib"}:
-            raise _broken(source, compression, error) from error
-        raise
+    with failures_named(source.path), Path(source.path).open("rb") as raw:
+        stream, compression = decompressed(raw)
+        if compression is None:
+            yield raw
+            return
+        with io.BufferedReader(_Bounded(stream, source, memory_limit), 1 << 20) as contents:
+            yield contents
 
 
 def peek(source: Source) -> bytes:
@@ -171,26 +148,6 @@ def peek(source: Source) -> bytes:
         return source.head
     with open_bytes(source) as contents:
         return contents.read(HEAD_BYTES)
-
-
-def _decompressed(raw: BinaryIO, compression: str) -> Any:
-    if compression == "gzip":
-        return gzip.GzipFile(fileobj=raw)
-    if compression == "bzip2":
-        return bz2.BZ2File(raw)
-    if compression == "xz":
-        return lzma.LZMAFile(raw)
-    try:
-        import zstandard  # noqa: PLC0415 - an optional package
-    except ImportError as error:
-        message = "Reading zstd files needs zstandard: pip install 'hinge[io]'."
-        raise MissingDependencyError(message) from error
-    return zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True)
-
-
-def _broken(source: Source, compression: str | None, error: Exception) -> DataFileError:
-    reason = f"the {compression} data are damaged or cut short ({error}); get the file again."
-    return DataFileError(reason, source.path)
 
 
 class _Bounded(io.RawIOBase):
