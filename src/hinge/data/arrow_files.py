@@ -8,7 +8,7 @@ from typing import Any
 
 from hinge.data.columns import choose_columns
 from hinge.data.dataset import Dataset
-from hinge.data.options import ReadOptions
+from hinge.data.options import ReadOptions, check_claim
 from hinge.data.source import Source
 from hinge.data.tables import Place, datasets, import_pyarrow, settle_types
 from hinge.errors import DataFileError
@@ -66,6 +66,13 @@ def _blocks(pa: Any, source: Source, options: ReadOptions, block_bytes: int) -> 
         place = Place(source.path, 0, lambda row: row + 1)
         for block in datasets(_cut(stored, places, most_rows), columns, place):
             found += block.X.shape[0]
+            check_claim(
+                found * row_bytes,
+                "Its rows",
+                source.path,
+                source.size,
+                options.memory_limit,
+            )
             yield block
         if found == 0:
             reason = "there are columns and no rows."

@@ -1,7 +1,7 @@
 """Which column of a table is the label, which are features, and of what type the rows become.
 
-A table with names has its label in the column named label, target, class or y (in any case); one
-without such a column, or without names, in its last. ``label=`` chooses another, ``label=False``
+A table with names has its label in the column named label, or else target, class or y (in upper or
+lower case); one without such a column, or without names, in its last. ``label=`` chooses another, ``label=False``
 says that there is none. The choice is always stated in the notes.
 """
 
@@ -136,15 +136,16 @@ def _label_place(
             raise InvalidParameterError(message)
         return label % len(names)
     if has_names:
-        matching = [place for place, name in enumerate(names) if name.lower() in LABEL_NAMES]
-        if len(matching) > 1:
-            shown = ", ".join(repr(names[place]) for place in matching[:5])
-            reason = f"several columns could be the label ({shown}); choose one with label=."
-            raise DataFileError(reason, path)
-        if matching:
-            place = matching[0]
-            notes.append(f"The labels are column {place + 1} ({names[place]!r}).")
-            return place
+        for wanted in LABEL_NAMES:
+            matching = [place for place, name in enumerate(names) if name.lower() == wanted]
+            if len(matching) > 1:
+                shown = ", ".join(repr(names[place]) for place in matching[:5])
+                reason = f"several columns could be the label ({shown}); choose one with label=."
+                raise DataFileError(reason, path)
+            if matching:
+                place = matching[0]
+                notes.append(f"The labels are column {place + 1} ({names[place]!r}).")
+                return place
     place = len(names) - 1
     named = f" ({names[place]!r})" if has_names else ""
     notes.append(

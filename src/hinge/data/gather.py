@@ -8,46 +8,43 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from hinge.data.dataset import Dataset
 from hinge.ingest import assemble
 
 
-def gather(blocks: Iterable[Dataset]) -> Dataset:
+def gather(blocks: Iterable[Dataset]) -> Dataset | None:
     """Return all rows of some blocks, in order.
 
     Parameters
     ----------
     blocks : iterable of Dataset
-        At least one; all dense or all sparse, all with labels or all without.
+        All dense or all sparse, all with labels or all without.
 
     Returns
     -------
-    Dataset
-        The rows; of a single block, that block itself.
+    Dataset or None
+        The rows; of a single block, that block itself; of none, None.
     """
     every = list(blocks)
+    if not every:
+        return None
     first = every[0]
     if len(every) == 1:
         return first
     notes = tuple(dict.fromkeys(note for block in every for note in block.notes))
-    labels = None if first.y is None else _joined([np.asarray(block.y) for block in every])
-    groups = None
+    labels = groups = None
+    if first.y is not None:
+        labels = np.concatenate([np.asarray(block.y) for block in every])
     if first.query_ids is not None:
-        groups = _joined([np.asarray(block.query_ids) for block in every])
-    return replace(
-        first, X=_rows([block.X for block in every], every), y=labels, query_ids=groups, notes=notes
-    )
-
-
-def _joined(arrays: list[NDArray[Any]]) -> NDArray[Any]:
-    return np.concatenate(arrays)
-
-
-def _rows(matrices: list[Any], every: list[Dataset]) -> Any:
-    """Join matrices, letting go of each as soon as it has been copied."""
+        groups = np.concatenate([np.asarray(block.query_ids) for block in every])
+    matrices = [block.X for block in every]
     every.clear()
+    return replace(first, X=_rows(matrices), y=labels, query_ids=groups, notes=notes)
+
+
+def _rows(matrices: list[Any]) -> Any:
+    """Join matrices, letting go of dense ones as soon as they have been copied."""
     if sp.issparse(matrices[0]):
         return _sparse_rows(matrices)
     count = sum(len(matrix) for matrix in matrices)

@@ -6,6 +6,7 @@ size of the file makes implausible is refused.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -96,9 +97,9 @@ def _claimed_rows(metadata: Any, source: Source) -> int:
 
 
 def _refuse_repeated_names(schema: Any, source: Source) -> None:
-    repeated = sorted({name for name in schema.names if schema.names.count(name) > 1})
-    if repeated:
-        reason = f"several columns are named {repeated[0]!r}; rename all but one."
+    name, count = Counter(schema.names).most_common(1)[0]
+    if count > 1:
+        reason = f"{count} columns are named {name!r}; rename all but one."
         raise DataFileError(reason, source.path)
 
 

@@ -121,10 +121,12 @@ def read(
             return _whole_libsvm(source, options)
         if found == SHARDS:
             return shards_as_asked(source, options)
-        blocks = list(_READERS[found](source, options, BLOCK_BYTES))
-        if not blocks:
+        # An archive has its arrays whole already; tables are put together from blocks.
+        block_bytes = _UNLIMITED if found == NPZ else BLOCK_BYTES
+        data = gather(_READERS[found](source, options, block_bytes))
+        if data is None:
             raise _no_rows(source)
-        return gather(blocks)
+        return data
     except MemoryError as error:
         raise _too_large(source) from error
 
