@@ -1,8 +1,8 @@
 """Which column of a table is the label, which are features, and of what type the rows become.
 
 A table with names has its label in the column named label, or else target, class or y (in upper or
-lower case); one without such a column, or without names, in its last. ``label=`` chooses another, ``label=False``
-says that there is none. The choice is always stated in the notes.
+lower case); one without such a column, or without names, in its last. ``label=`` chooses another,
+``label=False`` says that there is none. The choice is always stated in the notes.
 """
 
 from __future__ import annotations

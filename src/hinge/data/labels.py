@@ -1,7 +1,7 @@
 """The labels of a table: numbers as they are, text as text, nothing missing.
 
 Labels that come as text, as in CSV, are numbers if every one of them in the file is: integers
-where all are, else float64. One that is not makes all of them text.
+where all are, else float64. One that is not makes all of them text. Blanks around them are dropped.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def kind_of_texts(texts: Any) -> str:
     """
     import pyarrow as pa  # noqa: PLC0415 - an optional package
 
-    distinct = texts.unique()
+    distinct = _trimmed(texts).unique()
     for kind, numbers in ((INTEGER, pa.int64()), (NUMBER, pa.float64())):
         try:
             distinct.cast(numbers)
@@ -41,6 +41,13 @@ def kind_of_texts(texts: Any) -> str:
             continue
         return kind
     return TEXT
+
+
+def _trimmed(texts: Any) -> Any:
+    """Return what stands in cells of text without the blanks around it."""
+    import pyarrow.compute as pc  # noqa: PLC0415 - an optional package
+
+    return pc.utf8_trim_whitespace(texts)
 
 
 def wider_kind(one: str, other: str) -> str:
@@ -77,6 +84,8 @@ def column_of_labels(array: Any, kind: str | None, columns: Columns, here: Place
         row = int(np.argmax(array.is_null().to_numpy(zero_copy_only=False)))
         raise _no_label(columns, here, row)
     if kinds.is_string(array.type) or kinds.is_large_string(array.type):
+        if kind is not None:
+            array = _trimmed(array)
         if kind in (None, TEXT):
             return _texts(array, columns, here)
         array = array.cast(pa.int64() if kind == INTEGER else pa.float64())

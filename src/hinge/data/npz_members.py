@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import struct
 import zipfile
 import zlib
@@ -10,7 +11,6 @@ from types import TracebackType
 from typing import Any
 
 import numpy as np
-from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from hinge.data.source import Source
@@ -31,11 +31,15 @@ BAD_BYTES = (
     ValueError,
     OverflowError,
     OSError,
-    MemoryError,
-    SyntaxError,
-    TypeError,
-    KeyError,
 )
+_MAGIC = b"\x93NUMPY"
+_LENGTH_BYTES = {b"\x01\x00": 2, b"\x02\x00": 4}  # how long the length is, by version
+_LONGEST_HEADER = 1 << 16
+_HEADER = re.compile(
+    r"\{'descr': (?P<descr>.{1,60000}), 'fortran_order': (?P<transposed>True|False), "
+    r"'shape': \((?P<shape>(?:[0-9]{1,18}(?:, ?|(?=\))))*)\), ?\}[ ]*\n?"
+)
+_TYPE = re.compile(r"'(?P<type>[<>|=](?P<kind>[biufUSc])[0-9]{1,9})'")
 
 
 class Archive:
@@ -53,6 +57,7 @@ class Archive:
             self._file = zipfile.ZipFile(source.path)
         except BAD_BYTES as error:
             raise damaged(source.path, error) from error
+        self._streams: list[Any] = []
         entries = self._file.infolist()
         self._entries = {
             entry.filename.removesuffix(".npy"): entry
@@ -73,6 +78,8 @@ class Archive:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        for stream in self._streams:  # the file stays open as long as one of them does
+            stream.close()
         self._file.close()
 
     @property
@@ -100,7 +107,8 @@ class Archive:
             )
             raise DataFileError(reason, self.path)
         try:
-            return Member(self._file, entry, name, self.path, kinds)
+            self._streams.append(self._file.open(entry))
+            return Member(self._streams[-1], entry.file_size, name, self.path, kinds)
         except BAD_BYTES as error:
             if isinstance(error, DataFileError):
                 raise
@@ -112,10 +120,10 @@ class Member:
 
     Parameters
     ----------
-    file : ZipFile
-        The archive.
-    entry : ZipInfo
-        The member.
+    stream : binary file object
+        The decompressed bytes.
+    size : int
+        How many of them the archive promises.
     name : str
         The name of the array.
     path : str
@@ -124,27 +132,26 @@ class Member:
         The kinds of dtype that the array may have.
     """
 
-    def __init__(
-        self, file: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str, path: str, kinds: str
-    ) -> None:
+    def __init__(self, stream: Any, size: int, name: str, path: str, kinds: str) -> None:
         self.name = name
         self.path = path
-        self._stream = file.open(entry)
-        shape, transposed, dtype, header_bytes = _read_header(self._stream)
-        if dtype.hasobject or dtype.kind not in kinds or dtype.itemsize == 0:
+        self._stream = stream
+        shape, transposed, text, header_bytes = _read_header(stream)
+        dtype = _plain_type(text, kinds)
+        if dtype is None:
             reason = (
-                f"the array {name!r} has dtype {dtype}; only plain numbers and text are read, "
-                "never pickled objects."
+                f"the array {name!r} has type {text[:60]}, which it cannot have here; plain "
+                "numbers and text are read, never pickled objects."
             )
             raise DataFileError(reason, path)
         self.shape = shape
         self.dtype = dtype
         self.is_transposed = transposed and len(shape) == 2
         self.nbytes = math.prod(shape) * dtype.itemsize
-        if entry.file_size != header_bytes + self.nbytes:
+        if size != header_bytes + self.nbytes:
             reason = (
                 f"the array {name!r} of shape {shape} needs {self.nbytes:,} bytes and has "
-                f"{entry.file_size - header_bytes:,}."
+                f"{size - header_bytes:,}."
             )
             raise DataFileError(reason, path)
 
@@ -206,17 +213,37 @@ def damaged(path: str, error: Exception) -> DataFileError:
     return DataFileError(reason, path)
 
 
-def _read_header(stream: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
-    """Return shape, whether columns come first, dtype, and the length of the header."""
-    version = npy.read_magic(stream)
-    if version == (1, 0):
-        shape, transposed, dtype = npy.read_array_header_1_0(stream)
-    elif version == (2, 0):
-        shape, transposed, dtype = npy.read_array_header_2_0(stream)
-    else:
-        reason = f"npy format version {version} is not read"
-        raise ValueError(reason)
-    if any(extent < 0 for extent in shape):
-        reason = f"an array has shape {shape}"
-        raise ValueError(reason)
-    return shape, transposed, dtype, stream.tell()
+def _read_header(stream: Any) -> tuple[tuple[int, ...], bool, str, int]:
+    """Return shape, whether columns come first, the type as text, and the header's length.
+
+    What NumPy writes is matched as text: its own reader evaluates the header as Python.
+    """
+    start = stream.read(len(_MAGIC) + 2)
+    width = _LENGTH_BYTES.get(start[len(_MAGIC) :])
+    if start[: len(_MAGIC)] != _MAGIC or width is None:
+        message = "a member is not an array of npy format 1.0 or 2.0"
+        raise ValueError(message)
+    length = int.from_bytes(stream.read(width), "little")
+    if length > _LONGEST_HEADER:
+        message = f"the header of an array claims {length:,} bytes"
+        raise ValueError(message)
+    text = stream.read(length)
+    match = _HEADER.fullmatch(text.decode("latin-1"))
+    if len(text) != length or match is None:
+        message = "the header of an array is malformed"
+        raise ValueError(message)
+    shape = tuple(int(extent) for extent in match["shape"].replace(",", " ").split())
+    header_bytes = len(start) + width + length
+    return shape, match["transposed"] == "True", match["descr"], header_bytes
+
+
+def _plain_type(text: str, kinds: str) -> np.dtype[Any] | None:
+    """Return the type that a header names if it is a plain one of these kinds, else None."""
+    match = _TYPE.fullmatch(text)
+    if match is None or match["kind"] not in kinds:
+        return None
+    try:
+        dtype = np.dtype(match["type"])
+    except TypeError:
+        return None
+    return dtype if dtype.itemsize else None

@@ -83,7 +83,7 @@ def value_type(dtype: npt.DTypeLike | None) -> np.dtype[Any] | None:
     try:
         asked = np.dtype(dtype)
     except TypeError:
-        asked = None
+        asked = np.dtype(object)
     if asked not in (np.dtype(np.float32), np.dtype(np.float64)):
         message = f"dtype must be float32, float64 or None; got {dtype!r}."
         raise InvalidParameterError(message)
