@@ -56,6 +56,7 @@ def _blocks(source: Source, options: ReadOptions, block_bytes: int) -> Iterator[
         memory_map=False,
         thrift_string_size_limit=_THRIFT_STRINGS,
         thrift_container_size_limit=_THRIFT_CONTAINERS,
+        page_checksum_verification=True,
     ) as file:
         schema = file.schema_arrow
         columns = choose_columns(schema.names, True, options, source.path)

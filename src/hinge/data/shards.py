@@ -157,8 +157,9 @@ def shards_as_asked(source: Source, options: ReadOptions, *, convert: bool = Tru
             reason = f"there are {X.shape[1]} features; n_features={options.n_features} were asked."
             raise DataFileError(reason, source.path)
         X = assemble((X.data, X.indices, X.indptr), (X.shape[0], options.n_features))
-    if convert and options.value_type not in (None, X.dtype):
-        X = check_values(X, 0, source.path, options.value_type)
+    asked = options.value_type
+    if convert and asked is not None and asked != X.dtype:
+        X = check_values(X, 0, source.path, asked)
     y = None if options.label is False else data.y
     names = data.feature_names if data.X.shape == X.shape else None
     return Dataset(X, y, names, data.query_ids, data.source, data.notes)
