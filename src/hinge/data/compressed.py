@@ -14,7 +14,7 @@ import os
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import IO, Any, Protocol
+from typing import IO, Any, Protocol, cast
 
 from hinge.errors import DataFileError, MissingDependencyError
 
@@ -36,18 +36,27 @@ _ZSTD_INPUT_BYTES = 512
 class _Decompressor(Protocol):
     """The part of the standard library's decompressors that is used here."""
 
-    eof: bool
-    needs_input: bool
-    unused_data: bytes
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def needs_input(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
 
     def decompress(self, data: bytes, max_length: int = -1) -> bytes: ...
+
+
+class _ZstdError(Exception):
+    """What the optional package says is wrong with a frame."""
 
 
 class _Zstd:
     """One zstd frame, behind the methods of the standard library's decompressors."""
 
     def __init__(self) -> None:
-        self._frame = _zstandard().ZstdDecompressor().decompressobj()
+        package = _zstandard()
+        self._failure: type[Exception] = package.ZstdError
+        self._frame = package.ZstdDecompressor().decompressobj()
         self._input = b""
         self._output = b""
 
@@ -58,7 +67,10 @@ class _Zstd:
                 self._input[:_ZSTD_INPUT_BYTES],
                 self._input[_ZSTD_INPUT_BYTES:],
             )
-            self._output = self._frame.decompress(portion)
+            try:
+                self._output = self._frame.decompress(portion)
+            except self._failure as error:
+                raise _ZstdError(str(error)) from error
         given, self._output = self._output[:max_length], self._output[max_length:]
         return given
 
@@ -184,16 +196,31 @@ def compressed(file: IO[bytes], path: str | os.PathLike[str]) -> IO[bytes]:
         The stream to write to and to close; the file itself if the name asks for no compression.
     """
     kind = _SUFFIXES.get(os.path.splitext(os.fspath(path))[1].lower())  # noqa: PTH122 - str too
-    stream: Any = file
     if kind == "gzip":
-        stream = gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0)
-    elif kind == "bzip2":
-        stream = bz2.BZ2File(file, "wb")
-    elif kind == "xz":
-        stream = lzma.LZMAFile(file, "wb")
-    elif kind == "zstd":
+        return cast("IO[bytes]", gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0))
+    if kind == "bzip2":
+        return bz2.BZ2File(file, "wb")
+    if kind == "xz":
+        return lzma.LZMAFile(file, "wb")
+    if kind == "zstd":
         stream = _zstandard().ZstdCompressor().stream_writer(file, closefd=False)
-    return stream
+        return cast("IO[bytes]", stream)
+    return file
+
+
+def _failure(error: Exception) -> str:
+    """Return what an exception of opening, reading or decompressing means."""
+    if isinstance(error, FileNotFoundError):
+        return "there is no such file; check the path."
+    if isinstance(error, IsADirectoryError):
+        return "this is a folder; name a file in it."
+    if isinstance(error, PermissionError):
+        return "this file may not be read (permission denied)."
+    if isinstance(error, EOFError):
+        return "the compressed data end too early: the file is cut off; fetch it again."
+    if isinstance(error, OSError) and error.strerror:
+        return f"the file cannot be read ({error.strerror})."
+    return f"the compressed data are damaged ({error}); fetch the file again."
 
 
 @contextmanager
@@ -201,17 +228,5 @@ def failures_named(path: str) -> Iterator[None]:
     """Turn the failures of opening, reading and decompressing a file into a DataFileError."""
     try:
         yield
-    except FileNotFoundError as error:
-        raise DataFileError("there is no such file; check the path.", path) from error
-    except IsADirectoryError as error:
-        raise DataFileError("this is a folder; name a file in it.", path) from error
-    except PermissionError as error:
-        raise DataFileError("this file may not be read (permission denied).", path) from error
-    except EOFError as error:
-        reason = "the compressed data end too early: the file is cut off; fetch it again."
-        raise DataFileError(reason, path) from error
-    except (zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
-        raise DataFileError(f"the compressed data are damaged ({error}).", path) from error
-    except OSError as error:
-        detail = error.strerror or str(error)
-        raise DataFileError(f"the file cannot be read ({detail}).", path) from error
+    except (OSError, EOFError, zlib.error, lzma.LZMAError, _ZstdError) as error:
+        raise DataFileError(_failure(error), path) from error

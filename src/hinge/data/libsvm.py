@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,9 @@ from hinge import parameters
 from hinge.data.dataset import Dataset
 from hinge.data.growing import GrowingArray
 from hinge.data.libsvm_options import TextOptions, ZeroBased
-from hinge.data.libsvm_pieces import Piece, TextFile, WideIndicesNeeded
+from hinge.data.libsvm_pieces import Piece, TextFile, WideIndicesError
 from hinge.errors import DataFileError, InvalidParameterError
+from hinge.ingest import assemble
 from hinge.threads import thread_count
 
 _INT32_MOST = 2**31 - 1
@@ -36,7 +38,7 @@ def read_libsvm(
     dtype: Any = np.float64,
     n_jobs: int | None = None,
 ) -> tuple[sp.csr_array, NDArray[Any] | list[tuple[float, ...]]]:
-    """Read a file in LIBSVM's text format, compressed or not.
+    r"""Read a file in LIBSVM's text format, compressed or not.
 
     Parameters
     ----------
@@ -66,7 +68,7 @@ def read_libsvm(
     >>> from hinge.data import read_libsvm
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "rows.svm")
-    ...     _ = path.write_text("+1 1:0.5 3:2\\n-1 2:1e-3 # a comment\\n")
+    ...     _ = path.write_text("+1 1:0.5 3:2\n-1 2:1e-3 # a comment\n")
     ...     X, y = read_libsvm(path)
     >>> X.toarray()
     array([[0.5  , 0.   , 2.   ],
@@ -121,7 +123,7 @@ def read_libsvm_dataset(
     threads = thread_count(n_jobs)
     try:
         return _read_whole(TextFile(path, options, threads))
-    except WideIndicesNeeded:
+    except WideIndicesError:
         return _read_whole(TextFile(path, options.replace(wide=True), threads))
 
 
@@ -284,19 +286,16 @@ class _Columns:
             return labels
         flat = labels.tolist()
         ends = [0, *self._label_ends.finish().tolist()]
-        return [tuple(flat[begin:end]) for begin, end in zip(ends[:-1], ends[1:], strict=True)]
+        return [tuple(flat[begin:end]) for begin, end in pairwise(ends)]
 
 
 def _csr(
     values: NDArray[Any], indices: NDArray[Any], row_ends: NDArray[Any], width: int
 ) -> sp.csr_array:
-    # SciPy wants one type for both kinds of indices.
-    is_narrow = max(len(values), width) <= _INT32_MOST
+    is_narrow = len(values) <= _INT32_MOST and indices.dtype == np.int32
     offsets = np.zeros(len(row_ends) + 1, np.int32 if is_narrow else np.int64)
     offsets[1:] = row_ends
-    if not is_narrow:
-        indices = indices.astype(np.int64, copy=False)
-    X = sp.csr_array((values, indices, offsets), shape=(len(row_ends), width), copy=False)
+    X: sp.csr_array = assemble((values, indices, offsets), (len(row_ends), width))
     X.has_sorted_indices = True
     X.has_canonical_format = True
     return X

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 BLOCK_BYTES = 1 << 20  # of text: a few milliseconds of work, whose results stay in the cache
 
 
-class WideIndicesNeeded(Exception):
+class WideIndicesError(Exception):
     """An index does not fit into 32 bits; the file must be read again with 64."""
 
 
@@ -100,7 +100,7 @@ class TextFile:
         for piece in pieces:
             outcome = piece.outcome
             if outcome.needs_wide_indices:
-                raise WideIndicesNeeded
+                raise WideIndicesError
             if outcome.fault != "none":
                 raise fault_error(piece.slot, outcome, self.options, self.path, lines)
             yield piece

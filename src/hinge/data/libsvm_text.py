@@ -29,8 +29,10 @@ class Slot:
 
     def __init__(self, dtype: Any, index_dtype: Any) -> None:
         self._types = (dtype, index_dtype)
-        self.text = bytearray()
         self.length = 0
+        self.text = bytearray()
+        self._view = np.frombuffer(self.text, dtype=np.uint8)
+        self._allocate(1, 1)
 
     def reserve(self, bytes_of_text: int) -> None:
         """Make room for a text of this length; what is there stays there."""
@@ -50,8 +52,10 @@ class Slot:
         # The most that text of this length can hold: "1\n" is a row, " 1:1" a value. Memory that
         # is not written to costs nothing.
         rows, stored = self.length // 2 + 1, self.length // 4 + 1
-        if hasattr(self, "row_ends") and len(self.row_ends) >= rows:
-            return
+        if len(self.row_ends) < rows:
+            self._allocate(rows, stored)
+
+    def _allocate(self, rows: int, stored: int) -> None:
         self.values: NDArray[Any] = np.empty(stored, self._types[0])
         self.indices: NDArray[Any] = np.empty(stored, self._types[1])
         self.row_ends = np.empty(rows, np.int64)
