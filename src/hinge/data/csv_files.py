@@ -20,7 +20,8 @@ from hinge.data.tables import Place, datasets, import_pyarrow
 from hinge.errors import DataFileError
 from hinge.threads import thread_count
 
-_TEXT_BLOCK = 8 << 20  # the most bytes of text that are parsed at once, and so the longest row
+# Bytes of text that are parsed at once, and so the longest row; larger ones are slower.
+_TEXT_BLOCK = 1 << 20
 _SMALLEST_TEXT_BLOCK = 1 << 12
 _ROWS_IN_A_BLOCK = 8  # at the least, if they are as long as the first line
 

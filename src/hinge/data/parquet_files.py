@@ -18,6 +18,7 @@ from hinge.data.tables import Place, datasets, import_pyarrow, settle_types
 from hinge.errors import DataFileError
 from hinge.threads import thread_count
 
+_FILE_BUFFER = 1 << 16
 _THRIFT_STRINGS = 16 << 20
 _THRIFT_CONTAINERS = 1 << 20
 
@@ -54,6 +55,8 @@ def _blocks(source: Source, options: ReadOptions, block_bytes: int) -> Iterator[
     with parquet.ParquetFile(
         source.path,
         memory_map=False,
+        pre_buffer=False,  # which would hold a whole row group
+        buffer_size=_FILE_BUFFER,
         thrift_string_size_limit=_THRIFT_STRINGS,
         thrift_container_size_limit=_THRIFT_CONTAINERS,
         page_checksum_verification=True,
