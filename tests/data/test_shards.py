@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import os
+import subprocess
+import sys
+import textwrap
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -286,3 +291,44 @@ def test_an_open_file_may_be_replaced(tmp_path: Path) -> None:
     hinge.data.write_shards(path, [Dataset(np.full((1, 1), 5.0), None)])
     np.testing.assert_array_equal(old.X, np.eye(2))
     np.testing.assert_array_equal(hinge.data.open_shards(path).X, [[5]])
+
+
+def test_a_conversion_holds_a_block_at_a_time(tmp_path: Path) -> None:
+    rows, width = 40_000, 100
+    np.savez(tmp_path / "rows.npz", X=np.ones((rows, width)), y=np.arange(rows))
+    tracemalloc.start()
+    try:
+        blocks = hinge.data.iter_blocks(tmp_path / "rows.npz", block_bytes=1 << 20)
+        hinge.data.write_shards(tmp_path / "rows.hingedata", blocks)
+        data = hinge.data.open_shards(tmp_path / "rows.hingedata", verify=True)
+        assert tracemalloc.get_traced_memory()[1] < 8 << 20
+    finally:
+        tracemalloc.stop()
+    assert data.X.nbytes == 32_000_000
+    assert float(data.X.sum()) == rows * width
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
+def test_a_killed_conversion_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "rows.hingedata"
+    hinge.data.write_shards(path, [BLOCK])
+    script = """
+        import itertools, sys
+        import numpy as np
+        from hinge.data import Dataset, write_shards
+
+        def endless():
+            for number in itertools.count():
+                yield Dataset(np.ones((1000, 50)), np.zeros(1000))
+                if number == 3:
+                    print("writing", flush=True)
+        write_shards(sys.argv[1], endless())
+    """
+    command = [sys.executable, "-c", textwrap.dedent(script), str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"writing\n"
+        process.kill()
+    np.testing.assert_array_equal(hinge.data.open_shards(path, verify=True).X, np.eye(2))
+    hinge.data.write_shards(path, [BLOCK])
+    assert _names(tmp_path) == ["rows.hingedata"]
