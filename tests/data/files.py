@@ -59,6 +59,10 @@ def write_packed_npz(path: Path, X: np.ndarray, y: np.ndarray) -> None:
     np.savez_compressed(path, X=X, y=y)
 
 
+def names_in(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir()]
+
+
 def dense(X: np.ndarray | sp.csr_array) -> np.ndarray:
     return X.toarray() if sp.issparse(X) else np.asarray(X)
 

@@ -34,13 +34,8 @@ LONGEST_DESCRIPTION = 1 << 20
 PREFIX = struct.Struct("<8sIIQQ32s")
 
 DENSE, CSR = "dense", "csr"
-VALUES, INDICES, INDPTR, LABELS, QUERY_IDS = (
-    "values",
-    "indices",
-    "indptr",
-    "labels",
-    "query_ids",
-)
+VALUES, INDICES, INDPTR = "values", "indices", "indptr"
+LABELS, QUERY_IDS = "labels", "query_ids"
 # The type in which each kind of label is stored; text is stored as numbers of classes.
 LABEL_TYPES = {"integer": "<i8", "number": "<f8", "boolean": "|u1", "text": "<i4"}
 _FLOATS, _INTEGERS = ("<f4", "<f8"), ("<i4", "<i8")
