@@ -177,6 +177,11 @@ def test_no_rows(read) -> None:
         read(pa.table({"a": pa.array([], pa.float64()), "label": pa.array([], pa.int64())}))
 
 
+def test_no_columns(read) -> None:
+    with pytest.raises(hinge.DataFileError, match="the table has no columns"):
+        read(pa.table({}))
+
+
 def test_the_index_of_a_frame_is_left_out(read) -> None:
     data = read(pa.table({"a": [1.0], "label": [2], "__index_level_0__": ["x"]}))
     assert data.feature_names == ("a",)

@@ -189,7 +189,7 @@ def test_csr_pieces_that_do_not_fit(
 @pytest.mark.parametrize(("label", "said"), [("kind", "names no array"), (0, "is a number")])
 def test_labels_that_are_not_there(label: str | int, said: str, tmp_path: Path) -> None:
     np.savez(tmp_path / "rows.npz", X=np.eye(2))
-    with pytest.raises(hinge.DataFileError, match=said):
+    with pytest.raises(hinge.InvalidParameterError, match=said):
         hinge.data.read(tmp_path / "rows.npz", label=label)
 
 

@@ -82,6 +82,9 @@ def choose_columns(
             "data this wide as LIBSVM text, npz or shards."
         )
         raise DataFileError(reason, path)
+    if not names:
+        reason = "the table has no columns."
+        raise DataFileError(reason, path)
     notes: list[str] = []
     left_out = _index_columns(names, has_names, notes)
     label = _label_place(names, has_names, options, path, notes)

@@ -20,7 +20,7 @@ from hinge.data.dataset import Dataset
 from hinge.data.npz_members import Archive, Member
 from hinge.data.options import ReadOptions, check_claim
 from hinge.data.source import Source
-from hinge.errors import DataFileError, InvalidDataError
+from hinge.errors import DataFileError, InvalidDataError, InvalidParameterError
 from hinge.ingest import assemble, canonical
 
 _PIECES = ("data", "indices", "indptr", "shape")
@@ -201,16 +201,15 @@ def _check_format(archive: Archive) -> None:
 def _find_labels(archive: Archive, options: ReadOptions, count: int) -> Member | None:
     label = options.label
     if isinstance(label, int) and label is not False:
-        reason = f"label={label} is a number; the arrays of an npz archive have names."
-        raise DataFileError(reason, archive.path)
+        message = f"label={label} is a number; the arrays of {archive.path} have names."
+        raise InvalidParameterError(message)
     name = "y" if label is None else label
     if label is False or (label is None and name not in archive.names):
         return None
     if name not in archive.names:
-        reason = (
-            f"label={name!r} names no array; there are {', '.join(map(repr, archive.names[:8]))}."
-        )
-        raise DataFileError(reason, archive.path)
+        shown = ", ".join(map(repr, archive.names[:8]))
+        message = f"label={name!r} names no array of {archive.path}; it has {shown}."
+        raise InvalidParameterError(message)
     labels = archive.member(str(name), _LABEL_KINDS)
     if labels.shape != (count,):
         reason = f"the array {name!r} has shape {labels.shape}; there are {count} rows."
