@@ -4,6 +4,7 @@
 #   make test    the whole test suite, and what depends on native code again for each CPU level
 #   make lint    style, types and import contracts
 #   make native  C++ tests: optimised, then under ASan and UBSan
+#   make fuzz-reader  libFuzzer on the reader of LIBSVM text (needs clang); FUZZ_SECONDS=600
 #   make asan    the Python tests with the compiled core under ASan and UBSan
 #   make docs    the documentation site, warnings as errors
 #   make bench   a short benchmark;  make bench-peers  an environment per competing library
@@ -24,7 +25,7 @@ CPP_SOURCES := $(sort $(shell find cpp -name '*.hpp' -o -name '*.cpp' -o -name '
 CORE_SOURCES := CMakeLists.txt pyproject.toml $(filter-out cpp/tests/%,$(CPP_SOURCES))
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo test lint style types contracts native asan docs bench bench-peers wheel clean
+.PHONY: help env demo test lint style types contracts native asan fuzz-reader docs bench bench-peers wheel clean
 
 help:
 	@sed -n '1,/^$$/s/^# \{0,1\}//p' Makefile
@@ -102,6 +103,25 @@ native: $(VENV)/build.installed
 
 asan: $(ENVIRONMENT)
 	$(BIN)/python tools/sanitized_tests.py $(PYTEST_ARGUMENTS)
+
+# --- fuzzing ---------------------------------------------------------------------------------
+
+FUZZ_CXX ?= clang++
+FUZZ_SECONDS ?= 600
+FUZZ_READER := build/fuzz/libsvm_text
+
+# What earlier runs found is replayed first; a new finding is left in build/fuzz/libsvm_text.
+fuzz-reader: $(ENVIRONMENT)
+	@command -v $(FUZZ_CXX) > /dev/null || { echo "libFuzzer comes with clang: install it, or name it with FUZZ_CXX=clang++-16"; exit 1; }
+	mkdir -p $(FUZZ_READER)/corpus
+	$(BIN)/python -m fuzz.libsvm_text.make_seeds $(FUZZ_READER)/seeds
+	$(FUZZ_CXX) -std=c++20 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
+	  -ffp-contract=off -Icpp/include fuzz/libsvm_text/fuzz_libsvm_text.cpp -o $(FUZZ_READER)/fuzz
+	$(FUZZ_READER)/fuzz fuzz/libsvm_text/regressions/*
+	$(FUZZ_READER)/fuzz -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=10 \
+	  -print_final_stats=1 -dict=fuzz/libsvm_text/dictionary.txt \
+	  -artifact_prefix=$(FUZZ_READER)/ $(FUZZ_READER)/corpus $(FUZZ_READER)/seeds \
+	  fuzz/libsvm_text/regressions
 
 clean:
 	rm -rf $(VENV) build dist docs/_build src/hinge/_core.pyi hinge-demo.png \

@@ -30,9 +30,12 @@ def _public(module: ModuleType) -> dict[str, Any]:
 
 
 def _signatures(module: ModuleType) -> dict[str, str]:
-    """Return what each name is: its signatures with docstrings, or its type."""
+    """Return what each name is: its signatures with docstrings, or its type.
+
+    A signature that names a class names its module too, which is another for every level.
+    """
     return {
-        name: str(getattr(value, "__nb_signature__", type(value)))
+        name: str(getattr(value, "__nb_signature__", type(value))).replace(module.__name__, "core")
         for name, value in _public(module).items()
     }
 

@@ -31,6 +31,16 @@ char* format_number(char* at, Number number) noexcept {
     return std::to_chars(at, at + kValueBytes, number).ptr;
 }
 
+// A large label is not written as an integer: the reader takes such integers for identifiers that
+// a double cannot tell apart, and refuses them.
+inline char* format_label(char* at, double label) noexcept {
+    constexpr double exact = 0x1.0p53;
+    if (label >= -exact && label <= exact) {
+        return format_number(at, label);
+    }
+    return std::to_chars(at, at + kLabelBytes, label, std::chars_format::scientific).ptr;
+}
+
 // Writes the rows; returns the end of the text. There must be room for the most it can take.
 template <class Value, class Index>
 char* format_rows(const FormattedRows<Value, Index>& rows, char* at) noexcept {
@@ -42,7 +52,7 @@ char* format_rows(const FormattedRows<Value, Index>& rows, char* at) noexcept {
             if (label > first) {
                 *at++ = ',';
             }
-            at = format_number(at, rows.labels[label]);
+            at = format_label(at, rows.labels[label]);
         }
         if (rows.queries != nullptr) {
             std::memcpy(at, " qid:", 5);

@@ -7,70 +7,13 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 
-#include "hinge/decimal.hpp"
+#include "hinge/decimal_rounding.hpp"
+#include "hinge/libsvm_outcome.hpp"
+#include "hinge/libsvm_words.hpp"
 
 namespace hinge {
-
-enum class TextFault : int {
-    none,
-    label_missing,       // the row begins with index:value
-    label_malformed,     // no number, or several where one is expected
-    label_overflow,      // too large for a double
-    label_inexact,       // an integer that a double cannot tell from its neighbours
-    label_repeated,      // the same label twice in a row
-    query_malformed,     // no 64-bit integer behind qid:
-    query_missing,       // a row without qid, after rows with it
-    query_unexpected,    // a row with qid, after rows without it
-    query_misplaced,     // qid behind an index:value
-    index_malformed,     // no integer before the colon
-    index_overflow,      // more than 63 bits
-    index_zero,          // although indices are counted from one
-    index_above,         // above the largest allowed
-    index_repeated,      // the same index twice in a row
-    index_unsorted,      // smaller than the one before it
-    pair_without_colon,  // a word that is no index:value
-    value_malformed,     // no number behind the colon
-    value_overflow,      // too large for the type of the values
-    nul_byte,            // in a comment; elsewhere it is part of a malformed word
-};
-
-enum class Queries : int { unknown, absent, present };
-
-struct TextSettings {
-    std::int64_t first_index = 0;  // the smallest allowed: 0 or 1
-    std::int64_t last_index = std::numeric_limits<std::int64_t>::max();
-    std::int64_t subtracted = 1;  // from every index before it is stored
-    bool many_labels = false;     // several labels in a row, separated by commas, or none
-    Queries queries = Queries::unknown;
-};
-
-// Where the rows go. Ends count from the beginning of the piece.
-template <class Value, class Index>
-struct TextArrays {
-    Value* values;
-    Index* indices;
-    std::int64_t* row_ends;
-    double* labels;
-    std::int64_t* label_ends;  // written if a row may have several labels
-    std::int64_t* queries;     // written if rows have queries
-};
-
-struct TextOutcome {
-    std::int64_t rows = 0;
-    std::int64_t stored = 0;
-    std::int64_t labels = 0;
-    std::int64_t lines = 0;  // up to the fault, if there is one
-    std::int64_t largest_index = -1;
-    bool has_index_zero = false;
-    bool needs_wide_indices = false;  // an index is legal, but too large for the type; a fault
-    Queries queries = Queries::unknown;
-    TextFault fault = TextFault::none;
-    std::int64_t fault_offset = 0;
-    std::int64_t fault_column = 0;  // bytes of the line before the fault
-};
 
 template <class Value, class Index>
 class TextReader {
@@ -100,25 +43,6 @@ class TextReader {
     }
 
   private:
-    static const char* skip_blanks(const char* at) noexcept {
-        while (*at == ' ' || *at == '\t') {
-            ++at;
-        }
-        return at;
-    }
-
-    static bool ends_line(const char* at) noexcept {
-        return *at == '\n' || *at == '#' || (*at == '\r' && at[1] == '\n');
-    }
-
-    static bool ends_word(const char* at) noexcept {
-        return *at == ' ' || *at == '\t' || ends_line(at);
-    }
-
-    static const char* find(const char* at, const char* end, char byte) noexcept {
-        return static_cast<const char*>(std::memchr(at, byte, static_cast<std::size_t>(end - at)));
-    }
-
     bool has_failed() const noexcept {
         return outcome_.fault != TextFault::none || outcome_.needs_wide_indices;
     }
@@ -138,8 +62,8 @@ class TextReader {
         }
         if (*at == '#') {
             const char* const comment = at;
-            at = find(at, end_, '\n');
-            const char* const nul = find(comment, at, '\0');
+            at = find_byte(at, end_, '\n');
+            const char* const nul = find_byte(comment, at, '\0');
             if (nul != nullptr) {
                 return fail(TextFault::nul_byte, nul);
             }
@@ -173,7 +97,8 @@ class TextReader {
     const char* read_labels(const char* const word) noexcept {
         double* const labels = arrays_.labels + outcome_.labels;
         const char* at = word;
-        const bool has_labels = !begins_with_pair(word);
+        // A row may have no label: its first word is then a query or a feature.
+        const bool has_labels = !has_colon(word);
         while (has_labels) {
             at = append_label(at);
             if (has_failed()) {
@@ -196,16 +121,6 @@ class TextReader {
         return at;
     }
 
-    // A row of several labels may have none of them: its first word then has a colon.
-    static bool begins_with_pair(const char* at) noexcept {
-        while (!ends_word(at)) {
-            if (*at++ == ':') {
-                return true;
-            }
-        }
-        return false;
-    }
-
     const char* append_label(const char* at) noexcept {
         Decimal number;
         const char* const end = read_decimal(at, number);
@@ -217,17 +132,12 @@ class TextReader {
         if (!(label - label == 0.0)) {
             return fail(TextFault::label_overflow, at);
         }
-        constexpr double exact = 0x1.0p53;
         const bool is_integer = number.exponent >= 0 && number.written_exponent == 0;
-        if (is_integer && (label > exact || label < -exact)) {
+        if (is_integer && (number.exponent > 0 || number.significand > kMostExact)) {
             return fail(TextFault::label_inexact, at);
         }
         arrays_.labels[outcome_.labels++] = label;
         return end;
-    }
-
-    static bool starts_with_query(const char* at) noexcept {
-        return std::memcmp(at, "qid:", 4) == 0;
     }
 
     const char* read_query(const char* at) noexcept {
@@ -251,17 +161,6 @@ class TextReader {
         }
         arrays_.queries[outcome_.rows] = negative ? -query : query;
         return skip_blanks(end);
-    }
-
-    // Reads digits; nullptr if there are none or they do not fit.
-    static const char* read_integer(const char* at, std::int64_t& number) noexcept {
-        std::uint64_t digits = 0;
-        const char* const end = detail::append_digits(at, digits);
-        while (end - at > kMostDigits && *at == '0') {
-            ++at;
-        }
-        number = static_cast<std::int64_t>(digits);
-        return end == at || end - at > kMostDigits || number < 0 ? nullptr : end;
     }
 
     // Reads index:value up to the end of the row.
@@ -307,7 +206,7 @@ class TextReader {
         if (starts_with_query(at)) {
             return TextFault::query_misplaced;
         }
-        if (!begins_with_pair(at)) {
+        if (!has_colon(at)) {
             return TextFault::pair_without_colon;
         }
         const char* digits = at + (*at == '+');
@@ -334,6 +233,7 @@ class TextReader {
         return fail(index == previous ? TextFault::index_repeated : TextFault::index_unsorted, at);
     }
 
+    static constexpr std::uint64_t kMostExact = std::uint64_t{1} << 53;
     // The largest index that can be stored: the number of features must fit as well.
     static constexpr std::int64_t kWidest = std::numeric_limits<Index>::max() - 1;
 

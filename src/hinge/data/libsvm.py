@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,14 +17,11 @@ from numpy.typing import NDArray
 
 from hinge import parameters
 from hinge.data.dataset import Dataset
-from hinge.data.growing import GrowingArray
+from hinge.data.libsvm_columns import Columns, Totals, notes_on, pieces_expected
 from hinge.data.libsvm_options import TextOptions, ZeroBased
-from hinge.data.libsvm_pieces import Piece, TextFile, WideIndicesError
+from hinge.data.libsvm_pieces import TextFile, WideIndicesError
 from hinge.errors import DataFileError, InvalidParameterError
-from hinge.ingest import assemble
 from hinge.threads import thread_count
-
-_INT32_MOST = 2**31 - 1
 
 
 def read_libsvm(
@@ -68,11 +63,11 @@ def read_libsvm(
     >>> from hinge.data import read_libsvm
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "rows.svm")
-    ...     _ = path.write_text("+1 1:0.5 3:2\n-1 2:1e-3 # a comment\n")
+    ...     _ = path.write_text("+1 1:0.5 3:2\n-1 2:0.25 # a comment\n")
     ...     X, y = read_libsvm(path)
     >>> X.toarray()
-    array([[0.5  , 0.   , 2.   ],
-           [0.   , 0.001, 0.   ]])
+    array([[0.5 , 0.  , 2.  ],
+           [0.  , 0.25, 0.  ]])
     >>> y
     array([ 1., -1.])
     """
@@ -178,21 +173,21 @@ def _iterate(
     if options.n_features is None or options.zero_based == "auto":
         scan = TextFile(path, options.replace(wide=True), threads)
         _require_second_reading(scan.path)
-        totals = _Totals()
+        totals = Totals()
         for piece in scan.pieces():
             totals.add(piece)
         width = totals.width(scan)
-        notes = _notes(scan, totals)
+        notes = notes_on(scan, totals)
         found = TextOptions.checked(width, totals.is_zero_based(options), False, options.dtype)
         options = found.replace(multilabel=options.multilabel)
     file = TextFile(path, options, threads, chunk_bytes)
     for piece in file.pieces():
-        totals = _Totals()
+        totals = Totals()
         totals.add(piece)
-        columns = _Columns(file, totals, None)
+        columns = Columns(file, totals, None)
         columns.append(piece)
         if piece.outcome.rows:
-            yield columns.dataset(notes or _notes(file, totals))
+            yield columns.dataset(notes or notes_on(file, totals))
 
 
 def _require_second_reading(path: str) -> None:
@@ -204,138 +199,26 @@ def _require_second_reading(path: str) -> None:
         raise DataFileError(reason, path)
 
 
-@dataclass
-class _Totals:
-    """What the pieces seen so far have in common."""
-
-    largest_index: int = -1
-    has_index_zero: bool = False
-    has_queries: bool = False
-
-    def add(self, piece: Piece) -> None:
-        self.largest_index = max(self.largest_index, piece.outcome.largest_index)
-        self.has_index_zero |= piece.outcome.has_index_zero
-        self.has_queries |= piece.outcome.has_queries is True
-
-    def is_zero_based(self, options: TextOptions) -> bool:
-        if options.zero_based == "auto":
-            return self.has_index_zero
-        return options.zero_based
-
-    def width(self, file: TextFile) -> int:
-        """Return the number of features: as given, or from the largest index."""
-        options = file.options
-        if options.n_features is not None:
-            return options.n_features
-        if self.largest_index < 0:
-            reason = "no row has a feature; pass n_features to say how many there should be."
-            raise DataFileError(reason, file.path)
-        return self.largest_index + (1 if self.is_zero_based(options) else 0)
-
-
-class _Columns:
-    """The arrays of a data set, growing piece by piece."""
-
-    def __init__(self, file: TextFile, totals: _Totals, expected_pieces: float | None) -> None:
-        options = file.options
-        self._file = file
-        self._totals = totals
-        self._factor = expected_pieces or 1.0
-        self._values = GrowingArray(options.dtype)
-        self._indices = GrowingArray(options.index_dtype)
-        self._row_ends = GrowingArray(np.int64)
-        self._labels = GrowingArray(np.float64)
-        self._label_ends = GrowingArray(np.int64)
-        self._queries = GrowingArray(np.int64)
-
-    def append(self, piece: Piece) -> None:
-        slot, outcome = piece.slot, piece.outcome
-        factor = self._factor
-        self._row_ends.append(slot.row_ends[: outcome.rows], factor, len(self._values))
-        self._values.append(slot.values[: outcome.stored], factor)
-        self._indices.append(slot.indices[: outcome.stored], factor)
-        if self._file.options.multilabel:
-            self._label_ends.append(slot.label_ends[: outcome.rows], factor, len(self._labels))
-        self._labels.append(slot.labels[: outcome.labels], factor)
-        if outcome.has_queries:
-            self._queries.append(slot.queries[: outcome.rows], factor)
-
-    def dataset(self, notes: tuple[str, ...]) -> Dataset:
-        """Return what was gathered; nothing can be appended afterwards."""
-        options = self._file.options
-        indices = self._indices.finish()
-        if options.zero_based == "auto" and self._totals.has_index_zero:
-            indices += 1  # what is stored was counted from one
-        X = _csr(
-            self._values.finish(),
-            indices,
-            self._row_ends.finish(),
-            self._totals.width(self._file),
-        )
-        return Dataset(
-            X=X,
-            y=self._y(),
-            query_ids=self._queries.finish() if self._totals.has_queries else None,
-            source=self._file.path,
-            notes=notes,
-        )
-
-    def _y(self) -> NDArray[Any] | list[tuple[float, ...]]:
-        labels = self._labels.finish()
-        if not self._file.options.multilabel:
-            return labels
-        flat = labels.tolist()
-        ends = [0, *self._label_ends.finish().tolist()]
-        return [tuple(flat[begin:end]) for begin, end in pairwise(ends)]
-
-
-def _csr(
-    values: NDArray[Any], indices: NDArray[Any], row_ends: NDArray[Any], width: int
-) -> sp.csr_array:
-    is_narrow = len(values) <= _INT32_MOST and indices.dtype == np.int32
-    offsets = np.zeros(len(row_ends) + 1, np.int32 if is_narrow else np.int64)
-    offsets[1:] = row_ends
-    X: sp.csr_array = assemble((values, indices, offsets), (len(row_ends), width))
-    X.has_sorted_indices = True
-    X.has_canonical_format = True
-    return X
-
-
 def _read_whole(file: TextFile) -> Dataset:
-    totals = _Totals()
-    columns: _Columns | None = None
+    totals = Totals()
+    columns: Columns | None = None
     for piece in file.pieces():
         if columns is None:
-            columns = _Columns(file, totals, _pieces_expected(file, piece))
+            columns = Columns(file, totals, pieces_expected(file, piece))
         totals.add(piece)
         columns.append(piece)
     assert columns is not None  # a file without rows has been refused
     options = file.options
     is_beyond = options.n_features is not None and totals.largest_index >= options.n_features
     if options.zero_based == "auto" and totals.has_index_zero and is_beyond:
-        # Only now is it known that the largest index is one too large; find its place.
-        for _ in TextFile(file.path, options.replace(zero_based=True), 1).pieces():
-            pass
-    return columns.dataset(_notes(file, totals))
+        _refuse_beyond(file)
+    return columns.dataset(notes_on(file, totals))
 
 
-def _pieces_expected(file: TextFile, first: Piece) -> float | None:
-    """Return how many pieces like the first one the file has, a little more than it should."""
-    if file.facts.bytes is None:
-        return None
-    return 1.02 * file.facts.bytes / max(first.slot.length, 1) + 1.0
-
-
-def _notes(file: TextFile, totals: _Totals) -> tuple[str, ...]:
-    """Return what the reader decided, as sentences."""
-    notes = []
-    if file.facts.compression is not None:
-        notes.append(f"The file is compressed with {file.facts.compression}.")
-    if file.facts.has_byte_order_mark:
-        notes.append("The file begins with a byte order mark, which was left out.")
-    if file.options.zero_based == "auto":
-        if totals.has_index_zero:
-            notes.append("Indices are counted from zero: the file has an index 0.")
-        else:
-            notes.append("Indices are counted from one: the file has no index 0.")
-    return tuple(notes)
+def _refuse_beyond(file: TextFile) -> NoReturn:
+    """Find the place of an index that turned out to be one too large in a zero-based file."""
+    again = TextFile(file.path, file.options.replace(zero_based=True), 1)
+    for _ in again.pieces():
+        pass
+    reason = "the file was changed while it was being read; read it again."
+    raise DataFileError(reason, file.path)

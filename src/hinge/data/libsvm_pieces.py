@@ -90,7 +90,8 @@ class TextFile:
             run = self._run_alone if self._threads == 1 else self._run_together
             yield from self._checked(run(blocks))
             after = os.fstat(file.fileno())
-            if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+            is_same = (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
+            if is_regular and not is_same:
                 reason = "the file was changed while it was being read; read it again."
                 raise DataFileError(reason, self.path)
 

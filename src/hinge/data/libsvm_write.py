@@ -18,7 +18,7 @@ from hinge.errors import DataFileError, InvalidDataError, InvalidLabelsError
 from hinge.ingest import canonical
 
 _BLOCK_VALUES = 1 << 16  # stored values that are turned into text at once
-_LARGEST_EXACT = 2.0**53
+_LARGEST_EXACT = 2**53
 _MOST_QUERY = 2**63 - 1
 
 
@@ -136,13 +136,13 @@ def _several_per_row(y: Any) -> list[list[Any]] | None:
         return None
     try:
         rows = [sorted(row) for row in y]
+        repeated = [number for number, row in enumerate(rows) if len(set(row)) < len(row)]
     except TypeError as error:
         message = "y has several labels in some rows; then every row needs a sequence of numbers."
         raise InvalidLabelsError(message) from error
-    for number, row in enumerate(rows):
-        if len(set(row)) < len(row):
-            message = f"y has the same label twice in row {number}: {tuple(row)}."
-            raise InvalidLabelsError(message)
+    if repeated:
+        message = f"y has the same label twice in row {repeated[0]}: {tuple(rows[repeated[0]])}."
+        raise InvalidLabelsError(message)
     return rows
 
 
@@ -158,7 +158,8 @@ def _label_numbers(y: Any) -> NDArray[np.float64]:
     if not np.isfinite(numbers).all():
         message = f"y holds {numbers[~np.isfinite(numbers)][0]}; labels must be finite."
         raise InvalidLabelsError(message)
-    if labels.dtype.kind in "iu" and (np.abs(numbers) > _LARGEST_EXACT).any():
+    is_integer = labels.dtype.kind in "iu" and labels.size > 0
+    if is_integer and max(int(labels.max()), -int(labels.min())) > _LARGEST_EXACT:
         message = "y holds integers above 2^53, which cannot be told apart when read as float64."
         raise InvalidLabelsError(message)
     return numbers
@@ -252,6 +253,6 @@ def _blocks(rows: Any) -> Iterator[tuple[int, int, sp.csr_array]]:
 def _dense_to_csr(block: NDArray[Any]) -> sp.csr_array:
     # Not sp.csr_array(block): that would lose the sign of -0.0.
     is_stored = (block != 0) | np.signbit(block)
-    _, columns = np.nonzero(is_stored)
+    columns = np.ascontiguousarray(np.nonzero(is_stored)[1])
     offsets = np.concatenate([[0], np.cumsum(is_stored.sum(axis=1))])
     return sp.csr_array((block[is_stored], columns, offsets), shape=block.shape)

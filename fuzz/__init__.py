@@ -1,0 +1,1 @@
+"""Fuzz targets, what they begin with, and what they have found."""

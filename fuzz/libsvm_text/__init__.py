@@ -1,0 +1,1 @@
+"""The fuzz target of the reader of LIBSVM text."""
