@@ -136,7 +136,7 @@ def _canonical_csr(X: Any) -> Any:
         _held(indices, _index_type(indices)),
         _held(indptr, _index_type(indptr)),
     )
-    is_canonical = _strictly_increasing(pieces[1], pieces[2])
+    is_canonical = strictly_increasing(pieces[1], pieces[2])
     matrix = assemble(pieces, X.shape)
     if not is_canonical:
         matrix = matrix.copy()
@@ -239,7 +239,7 @@ def check_compressed(
             raise InvalidDataError(message)
 
 
-def _strictly_increasing(indices: NDArray[Any], indptr: NDArray[Any]) -> bool:
+def strictly_increasing(indices: NDArray[Any], indptr: NDArray[Any]) -> bool:
     """Return whether the column indices of every row are sorted and without duplicates."""
     row_starts = indptr[1:-1]
     for start in range(0, len(indices) - 1, _CHECK_VALUES):

@@ -11,6 +11,7 @@ import pytest
 
 import hinge
 import hinge.certificates
+import hinge.data
 import hinge.losses
 import hinge.solvers
 import hinge.testing
@@ -31,7 +32,8 @@ def _first_column(page: str, heading: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "module", [hinge, hinge.certificates, hinge.losses, hinge.solvers, hinge.testing]
+    "module",
+    [hinge, hinge.certificates, hinge.data, hinge.losses, hinge.solvers, hinge.testing],
 )
 def test_every_public_name_has_an_entry(module: object) -> None:
     names = module.__all__
