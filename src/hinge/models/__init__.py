@@ -4,6 +4,21 @@ from __future__ import annotations
 
 from hinge.models.compare import compare
 from hinge.models.comparison import Comparison, Standing
+from hinge.models.description import ModelDescription, inspect
 from hinge.models.files import load, save
+from hinge.models.verification import Optimality, ProblemVerification, Verification
+from hinge.models.verify import verify
 
-__all__ = ["Comparison", "Standing", "compare", "load", "save"]
+__all__ = [
+    "Comparison",
+    "ModelDescription",
+    "Optimality",
+    "ProblemVerification",
+    "Standing",
+    "Verification",
+    "compare",
+    "inspect",
+    "load",
+    "save",
+    "verify",
+]

@@ -109,7 +109,7 @@ def load(path: str | os.PathLike[str]) -> LinearSVC:
         wanted = linear_file.tensors_of_linear(header.description, set(header.tensors))
         check_names(header, wanted)
         tensors = read_tensors(file, header)
-        return _model(header.description, tensors, header.size)
+        return model_of(header.description, tensors, header.size)
 
 
 @contextlib.contextmanager
@@ -175,8 +175,18 @@ def check_names(header: Header, wanted: set[str]) -> None:
         raise ModelFileError(message)
 
 
-def _model(description: dict[str, Any], tensors: Tensors, size: int) -> LinearSVC:
-    """Return the model of a description whose digest, format and kind have been looked at."""
+def model_of(description: dict[str, Any], tensors: Tensors, size: int) -> LinearSVC:
+    """Return the model of a description whose digest, format and kind have been looked at.
+
+    Parameters
+    ----------
+    description : dict
+        What the file says of itself.
+    tensors : dict of str to ndarray
+        All of its tensors, by the names that its kind knows.
+    size : int
+        Size of the file in bytes, which limits what it may take in memory.
+    """
     own = ("format", "hinge", "kind", "tensors", "sha256")
     content = {name: value for name, value in description.items() if name not in own}
     fields = Fields(content, "the description")
@@ -187,7 +197,7 @@ def _confirm(description: dict[str, Any], tensors: Tensors) -> None:
     """Refuse to write what could not be read again."""
     size = sum(tensor.nbytes for tensor in tensors.values())
     try:
-        _model(description, tensors, size)
+        model_of(description, tensors, size)
     except ModelFileError as error:
         message = f"this model cannot be saved: {error}"
         raise UnsupportedError(message) from None
