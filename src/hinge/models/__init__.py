@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hinge.models.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from hinge.models.compare import compare
 from hinge.models.comparison import Comparison, Standing
 from hinge.models.description import ModelDescription, inspect
@@ -10,6 +11,7 @@ from hinge.models.verification import Optimality, ProblemVerification, Verificat
 from hinge.models.verify import verify
 
 __all__ = [
+    "Checkpoint",
     "Comparison",
     "ModelDescription",
     "Optimality",
@@ -19,6 +21,8 @@ __all__ = [
     "compare",
     "inspect",
     "load",
+    "load_checkpoint",
     "save",
+    "save_checkpoint",
     "verify",
 ]
