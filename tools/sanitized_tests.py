@@ -5,6 +5,7 @@ packages by a small environment, so that the editable install there is neither u
 Leaks are not counted: the interpreter itself keeps memory until the process ends.
 
 Usage: python tools/sanitized_tests.py [PYTEST_ARGUMENT ...]
+   or: python tools/sanitized_tests.py --python PYTHON_ARGUMENT ...
 """
 
 from __future__ import annotations
@@ -85,8 +86,14 @@ def confirm_core(python: Path, site: Path, environment: dict[str, str]) -> None:
         raise SystemExit(message)
 
 
-def main(pytest_arguments: list[str]) -> int:
-    """Build, then run pytest; return its exit status, or 1 if a sanitizer had to report."""
+def run_sanitized(arguments: list[str]) -> int:
+    """Run Python with the sanitized core; return its status, or 1 if a sanitizer had to report.
+
+    Parameters
+    ----------
+    arguments : list of str
+        What the interpreter is given, for example ``["-m", "pytest"]``.
+    """
     site = build_site()
     python = make_environment(site)
     reports = WORK / "reports"
@@ -103,14 +110,20 @@ def main(pytest_arguments: list[str]) -> int:
         "PYTHONMALLOC": "malloc",
     }
     confirm_core(python, site, environment)
-    command = [str(python), "-m", "pytest", "-p", "no:cacheprovider", "--capture=sys"]
-    command += ["-m", "not slow", *(pytest_arguments or ["tests"])]
-    status = subprocess.call(command, cwd=ROOT, env=environment)
+    status = subprocess.call([str(python), *arguments], cwd=ROOT, env=environment)
     found = sorted(reports.iterdir())
     for report in found:
         print(report.read_text(errors="replace"), file=sys.stderr)
     print(f"AddressSanitizer reports: {len(found)}")
     return status or int(bool(found))
+
+
+def main(arguments: list[str]) -> int:
+    """Run pytest with these arguments, or after ``--python`` anything else."""
+    if arguments[:1] == ["--python"]:
+        return run_sanitized(arguments[1:])
+    command = ["-m", "pytest", "-p", "no:cacheprovider", "--capture=sys", "-m", "not slow"]
+    return run_sanitized([*command, *(arguments or ["tests"])])
 
 
 if __name__ == "__main__":

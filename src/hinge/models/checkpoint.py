@@ -20,6 +20,7 @@ from hinge.models.checkpoint_entries import (
     running_entry,
 )
 from hinge.models.checkpoint_file import read_checkpoint, write_checkpoint
+from hinge.models.files import naming
 from hinge.parameters import not_negative
 from hinge.problem import Problem
 from hinge.result import Point, Solution, Stop
@@ -84,7 +85,7 @@ def load_checkpoint(path: str | os.PathLike[str], problem: Problem) -> State:
         message = f"{os.fspath(path)}: the checkpoint has no run under way to go on with."
         raise ModelFileError(message)
     _check_problem(path, running[0], problem)
-    with _naming(path):
+    with naming(path):
         return restored_state(running[0], problem)
 
 
@@ -186,7 +187,7 @@ class Checkpoint:
             return None
         self._fingerprints[number] = _check_problem(self.path, found, problem)
         self.resumed_problems += 1
-        with _naming(self.path):
+        with naming(self.path):
             if isinstance(found, Done):
                 return restored_solution(found, problem, stop)
             return restored_state(found, problem)
@@ -225,12 +226,3 @@ def _check_problem(path: str | os.PathLike[str], entry: Running | Done, problem:
         )
         raise ModelFileError(message)
     return fingerprint
-
-
-@contextlib.contextmanager
-def _naming(path: str | os.PathLike[str]) -> Any:
-    try:
-        yield
-    except ModelFileError as error:
-        message = f"{os.fspath(path)}: {error}"
-        raise ModelFileError(message) from None

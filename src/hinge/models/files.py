@@ -32,6 +32,7 @@ from hinge.models.text_lists import Tensors
 FORMAT = 1
 MODEL_KINDS = (linear_file.KIND,)
 _VERSION = re.compile(r"[0-9A-Za-z.+!-]{1,64}", re.ASCII)
+_LONGEST_MESSAGE = 500  # a file may have put anything into it
 _SPARE = 16_000_000  # bytes that labels and names may take beside twice the file
 
 
@@ -121,11 +122,23 @@ def reading(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     path : str or path-like
         The file.
     """
+    with naming(path), open_container(path) as file:
+        yield file
+
+
+@contextlib.contextmanager
+def naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Put a path before every complaint about the file.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    """
     try:
-        with open_container(path) as file:
-            yield file
+        yield
     except ModelFileError as error:
-        message = f"{os.fspath(path)}: {error}"
+        message = f"{os.fspath(path)}: {str(error)[:_LONGEST_MESSAGE]}"
         raise ModelFileError(message) from None
 
 
@@ -170,7 +183,8 @@ def check_names(header: Header, wanted: set[str]) -> None:
     present = set(header.tensors)
     if present != wanted:
         extra, missing = sorted(present - wanted), sorted(wanted - present)
-        shown = [f"without {name!r}" for name in missing] + [f"with {n[:50]!r}" for n in extra]
+        shown = [f"without {name[:50]!r}" for name in missing]
+        shown += [f"with {name[:50]!r}" for name in extra]
         message = f"its tensors are not those of a {header.description['kind']}: {shown[0]}."
         raise ModelFileError(message)
 

@@ -160,6 +160,9 @@ def _weights(model: LinearSVC, objective: Objective) -> tuple[NDArray[Any], NDAr
     own = np.stack([point.coef for point in points])
     intercept = np.array([point.intercept for point in points])
     shown = intercept if has_intercept(objective) else np.zeros(len(points))
+    if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
+        message = "the weights are not finite, so the model cannot be saved; fit it on scaled data."
+        raise UnsupportedError(message)
     given = np.broadcast_to(np.asarray(model.intercept_), intercept.shape)
     if not np.array_equal(coef, own) or not np.array_equal(given, shown):
         message = (
@@ -167,9 +170,6 @@ def _weights(model: LinearSVC, objective: Objective) -> tuple[NDArray[Any], NDAr
             "any more; fit again, or put them back to what solutions_ holds."
         )
         raise InvalidParameterError(message)
-    if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
-        message = "the weights are not finite, so the model cannot be saved; fit it on scaled data."
-        raise UnsupportedError(message)
     return own, shown
 
 

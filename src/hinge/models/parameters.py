@@ -11,7 +11,7 @@ import numpy as np
 from hinge.errors import HingeError, ModelFileError, UnsupportedError
 from hinge.estimators._options import linear_objective, linear_options
 from hinge.estimators.linear_svc import LinearSVC
-from hinge.models.fields import Fields
+from hinge.models.fields import LARGEST_INTEGER, Fields
 from hinge.multiclass import Objective
 from hinge.problem import Intercept
 from hinge.solvers import Solver
@@ -42,7 +42,8 @@ def put_parameters(model: LinearSVC) -> dict[str, Any]:
     plain = {name: _plain(name, value) for name, value in kept.items()}
     if isinstance(weights, dict):
         plain["class_weight"] = [
-            [_plain("class_weight", label), float(weight)] for label, weight in weights.items()
+            [_plain("class_weight", label, LARGEST_INTEGER), float(weight)]
+            for label, weight in weights.items()
         ]
     else:
         plain["class_weight"] = weights
@@ -129,26 +130,25 @@ def has_intercept(objective: Objective) -> bool:
     return objective.intercept is not Intercept.NONE
 
 
-def _plain(name: str, value: Any) -> Any:
+def _plain(name: str, value: Any, longest: int = _LONGEST_TEXT) -> Any:
     """Return a parameter as a plain value; what is none cannot be saved."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, numbers.Real) and not isinstance(value, int | float):
         value = float(value)
-    if not _is_plain(value):
+    if not _is_plain(value, longest):
         message = (
-            f"{name}={value!r} cannot be saved; use text of at most {_LONGEST_TEXT} characters, a "
-            "number, True, False or None."
+            f"{name}={value!r} cannot be saved; use short text, a number, True, False or None."
         )
         raise UnsupportedError(message)
     return value
 
 
-def _is_plain(value: Any) -> bool:
+def _is_plain(value: Any, longest: int = _LONGEST_TEXT) -> bool:
     if value is None or isinstance(value, bool):
         return True
     if isinstance(value, str):
-        return len(value) <= _LONGEST_TEXT
+        return len(value) <= longest
     if isinstance(value, int):
         return abs(value) < _MOST_DIGITS
     return isinstance(value, float) and math.isfinite(value)
@@ -162,7 +162,7 @@ def _class_weight(fields: Fields, content: Any) -> dict[Any, float] | str | None
         raise fields.wrong("class_weight", content, wanted)
     weights: dict[Any, float] = {}
     for pair in content:
-        fits = isinstance(pair, list) and len(pair) == 2 and _is_plain(pair[0])
+        fits = isinstance(pair, list) and len(pair) == 2 and _is_plain(pair[0], LARGEST_INTEGER)
         if not fits or not isinstance(pair[1], float) or not 0.0 < pair[1] < math.inf:
             raise fields.wrong("class_weight", pair, "a label and a weight greater than 0")
         weights[pair[0]] = pair[1]
