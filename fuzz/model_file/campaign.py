@@ -26,6 +26,7 @@ from fuzz.model_file.mutations import mutate
 from fuzz.model_file.seeds import checkpoint_files, model_files
 
 FINDINGS = Path(__file__).with_name("findings")
+MEMORY = Path("/dev/shm")  # a file system without a disk, where there is one
 
 
 class Campaign:
@@ -97,7 +98,7 @@ def main() -> int:
     parser.add_argument("--checkpoints", type=float, default=0.2)
     given = parser.parse_args()
     began = time.perf_counter()
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
         campaign = run(given.count, given.seed, given.checkpoints, Path(folder))
     for (name, outcome), number in sorted(campaign.outcomes.items()):
         print(f"{name:45} {outcome:20} {number:8}")

@@ -23,7 +23,8 @@ from fuzz.model_file.parts import join, split
 from fuzz.model_file.seeds import model_files
 
 MOST_BYTES = 100_000
-_FOLDER = Path(tempfile.mkdtemp())
+_MEMORY = Path("/dev/shm")  # a file system without a disk, where there is one
+_FOLDER = Path(tempfile.mkdtemp(dir=_MEMORY if _MEMORY.is_dir() else None))
 
 
 def instrument_loader() -> None:
