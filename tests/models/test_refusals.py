@@ -160,6 +160,16 @@ def test_solved_without_a_gap(sound, refused):
     refused(join(parts, repair=True), "a region of the optimum, but no gap that could prove it")
 
 
+def test_a_proof_without_an_owner(sound, refused):
+    parts = sound.copy()
+    put_number(parts, "solutions", 10, 0.0)
+    refused(join(parts, repair=True), "a region of the optimum, but no gap that could prove it")
+    for row in range(3):
+        put_number(parts, "solutions", 12 * row + 10, 0.0)
+        put_number(parts, "solutions", 12 * row + 11, 0.0)
+    refused(join(parts, repair=True), "dual coefficients that belong to no problem")
+
+
 def test_a_flipped_bit_anywhere_in_the_tensors(sound, refused):
     for place in range(0, len(sound.data), 97):
         parts = sound.copy()

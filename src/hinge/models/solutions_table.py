@@ -60,7 +60,10 @@ def put_solutions(solutions: list[Solution], tensors: Tensors, proof: bool) -> d
         Whether dual coefficients and the regions of the optima are kept.
     """
     duals = [_usable(solution.dual_coef) if proof else None for solution in solutions]
-    regions = [_finite_region(solution.certificate) if proof else None for solution in solutions]
+    regions = [
+        None if dual is None else _finite_region(solution.certificate)
+        for solution, dual in zip(solutions, duals, strict=True)
+    ]
     tensors["solutions"] = np.array(
         [
             [*_numbers(solution), dual is not None, region is not None]
@@ -100,6 +103,9 @@ def take_solutions(
         One for each problem, without trace and state.
     """
     table = tensors["solutions"]
+    if "dual_coef" in tensors and not table[:, COLUMNS.index("has_dual")].any():
+        message = "the file has dual coefficients that belong to no problem."
+        raise ModelFileError(message)
     lists = {name: take_texts(name, words[name], tensors, len(table)) for name in WORDS}
     solutions = []
     for number, row in enumerate(table.tolist()):
@@ -218,7 +224,7 @@ def _check_numbers(values: dict[str, float], where: str) -> None:
     if not _is_certificate(values):
         message = f"the numbers of the certificate of {where} do not belong together."
         raise ModelFileError(message)
-    if values["has_region"] and not math.isfinite(values["gap"]):
+    if values["has_region"] and not (values["has_dual"] and math.isfinite(values["gap"])):
         message = f"{where} has a region of the optimum, but no gap that could prove it."
         raise ModelFileError(message)
 
