@@ -12,13 +12,15 @@ import time
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import hinge
-from hinge.models import load, load_checkpoint, save, save_checkpoint
+from hinge.models import Checkpoint, load, save
 
 HANG_SECONDS = 1.0
+STOP = hinge.Stop(gap=1e-6, seconds=0.02)
 
 
 class Outcome(enum.StrEnum):
@@ -73,15 +75,17 @@ def judge_model(path: Path, sound: bytes, repaired: bool) -> Verdict:
     return Verdict(Outcome.DIFFERENT, seconds)
 
 
-def judge_checkpoint(path: Path, problem: hinge.Problem, sound: bytes, repaired: bool) -> Verdict:
+def judge_checkpoint(
+    path: Path, problems: list[hinge.Problem], sound: bytes, repaired: bool
+) -> Verdict:
     """Load a file as a checkpoint and go on from it.
 
     Parameters
     ----------
     path : path-like
         The file.
-    problem : Problem
-        The problem of the run.
+    problems : list of Problem
+        The problems of the run.
     sound : bytes
         The file that it was made from.
     repaired : bool
@@ -89,27 +93,37 @@ def judge_checkpoint(path: Path, problem: hinge.Problem, sound: bytes, repaired:
     """
     began = time.perf_counter()
     try:
-        state = load_checkpoint(path, problem)
+        keeper = Checkpoint(path, resume=True)
+        found = [keeper.resumed(number, p, STOP) for number, p in enumerate(problems)]
     except hinge.ModelFileError as error:
         _check_message(str(error), path)
         return Verdict(Outcome.REJECTED, time.perf_counter() - began)
     seconds = time.perf_counter() - began
-    again = path.with_suffix(".again")
-    save_checkpoint(again, problem, state)
-    is_same = again.read_bytes() == sound
-    if not is_same and not repaired:
+    keeper.path = path.with_suffix(".again")
+    keeper.write()
+    if keeper.written and keeper.path.read_bytes() == sound:
+        return Verdict(Outcome.SAME, seconds)
+    if not repaired:
         message = "a checkpoint whose digest was not repaired loads as something else"
         raise BrokenPromiseError(message)
-    if is_same:
-        return Verdict(Outcome.SAME, seconds)
-    stop = hinge.Stop(gap=1e-6, seconds=0.02)
+    for problem, earlier in zip(problems, found, strict=True):
+        _go_on(problem, earlier)
+    return Verdict(Outcome.DIFFERENT, seconds)
+
+
+def _go_on(problem: hinge.Problem, earlier: Any) -> None:
+    """Go on from what a checkpoint has of a problem; nothing is solved that is not."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # numbers that a forger chose
-        solution = hinge.solve(problem, stop=stop, resume=state)
-    if solution.status is hinge.Status.SOLVED and not solution.certificate.relative_gap <= 1e-6:
-        message = "a forged checkpoint has made something solved"
-        raise BrokenPromiseError(message)
-    return Verdict(Outcome.DIFFERENT, seconds)
+        if isinstance(earlier, hinge.solvers.State):
+            earlier = hinge.solve(problem, stop=STOP, resume=earlier)
+        elif isinstance(earlier, hinge.Point):
+            earlier = hinge.solve(problem, stop=STOP, warm=earlier)
+        if not isinstance(earlier, hinge.Solution) or earlier.status is not hinge.Status.SOLVED:
+            return
+        if not STOP.satisfied_by(hinge.certificates.gap(problem, earlier.point)):
+            message = "a forged checkpoint has made something solved"
+            raise BrokenPromiseError(message)
 
 
 def _check_message(message: str, path: Path) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 import hinge
-from hinge.models import save, save_checkpoint
+from hinge.models import Checkpoint, save, save_checkpoint
 
 LABELS: list[list[object]] = [[0, 1], ["a", "b", "c"], [True, False], [2.0, 3.0, 5.0]]
 OPTIONS: list[dict[str, object]] = [
@@ -43,9 +43,9 @@ def model_files() -> list[bytes]:
     return files
 
 
-def checkpoint_files() -> list[tuple[hinge.Problem, bytes]]:
+def checkpoint_files() -> list[tuple[list[hinge.Problem], bytes]]:
     """Return checkpoint files with their problems: both solvers, at several stages of a run."""
-    files = []
+    files = [_several_classes()]
     X, y = data([0, 1], 40)
     for loss, intercept in (("hinge", "free"), ("squared_hinge", "augmented")):
         problem = hinge.Problem(X, y, loss=loss, intercept=intercept, C=3.0)
@@ -54,8 +54,23 @@ def checkpoint_files() -> list[tuple[hinge.Problem, bytes]]:
                 stop = hinge.Stop(gap=1e-9, steps=steps)
                 begun = hinge.solve(problem, solver, stop)
                 write = lambda path, s=begun, p=problem: save_checkpoint(path, p, s)  # noqa: E731
-                files.append((problem, _saved(write)))
+                files.append(([problem], _saved(write)))
     return files
+
+
+def _several_classes() -> tuple[list[hinge.Problem], bytes]:
+    """Return the checkpoint of a fit of which two problems are done and one is under way."""
+    X, y = data([0, 1, 2], 40)
+    problems = [hinge.Problem(X, y == k, intercept="augmented") for k in range(3)]
+
+    def write(path: Path) -> None:
+        keeper = Checkpoint(path)
+        for number, problem in enumerate(problems):
+            stop = hinge.Stop(gap=1e-6, steps=2 if number == 1 else None)
+            keeper.on_end(number, hinge.solve(problem, stop=stop))
+        keeper.write()
+
+    return problems, _saved(write)
 
 
 def _saved(write) -> bytes:
