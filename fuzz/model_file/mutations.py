@@ -77,7 +77,7 @@ def other_length(rng: random.Random, content: bytes) -> bytes:
     """Give the header another length."""
     length = int.from_bytes(content[:8], "little")
     new = rng.choice([0, 1, length - 1, length + 1, 2**20, 2**31, 2**63, 2**64 - 1])
-    return new.to_bytes(8, "little") + content[8:]
+    return (new % 2**64).to_bytes(8, "little") + content[8:]
 
 
 def change_header(rng: random.Random, content: bytes, repair: bool) -> bytes:
