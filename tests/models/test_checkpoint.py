@@ -20,7 +20,7 @@ SETTINGS = {
 }
 
 
-def rows(n_rows=400, n_features=6, seed=0):
+def rows(n_rows=200, n_features=6, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_rows, n_features))
     return X, (X[:, 0] + rng.normal(size=n_rows) > 0).astype(int)
@@ -46,7 +46,7 @@ def test_a_resumed_run_ends_with_the_bits_of_an_uninterrupted_one(
     stop = Stop(gap=1e-7)
     whole = solve(Problem(storage(X), y, **options), solver, stop, seed=3)
     assert whole.steps > 2
-    for steps in (0, 1, 2, whole.steps // 2, whole.steps - 1):
+    for steps in (0, 1, whole.steps // 2, whole.steps - 1):
         begun = solve(Problem(storage(X), y, **options), solver, replace(stop, steps=steps), seed=3)
         path = tmp_path / "run"
         save_checkpoint(path, begun.state.problem, begun)

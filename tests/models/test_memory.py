@@ -85,8 +85,8 @@ def bombs(folder):
 
 
 def test_a_file_takes_at_most_four_times_its_size(tmp_path, measured):
-    model = big_model(400_000)
-    model.feature_names_in_ = np.array([f"{k}" for k in range(400_000)], dtype=object)
+    model = big_model(200_000)
+    model.feature_names_in_ = np.array([f"{k}" for k in range(200_000)], dtype=object)
     path = tmp_path / "big"
     save(model, path)
     [(outcome, grown)] = measured(path)
