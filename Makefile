@@ -6,6 +6,8 @@
 #   make native  C++ tests: optimised, then under ASan and UBSan
 #   make fuzz-reader  libFuzzer on the reader of LIBSVM text (needs clang); FUZZ_SECONDS=600
 #   make asan    the Python tests with the compiled core under ASan and UBSan
+#   make fuzz-model      ten minutes of coverage-guided fuzzing of the model loader
+#   make campaign-model  100,000 mutated model files under ASan; killed saves; full disks
 #   make docs    the documentation site, warnings as errors
 #   make bench   a short benchmark;  make bench-peers  an environment per competing library
 #   make wheel   the wheel for this Python, into dist/
@@ -25,7 +27,7 @@ CPP_SOURCES := $(sort $(shell find cpp -name '*.hpp' -o -name '*.cpp' -o -name '
 CORE_SOURCES := CMakeLists.txt pyproject.toml $(filter-out cpp/tests/%,$(CPP_SOURCES))
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo test lint style types contracts native asan fuzz-reader docs bench bench-peers wheel clean
+.PHONY: help env demo test lint style types contracts native asan fuzz-reader fuzz-model campaign-model docs bench bench-peers wheel clean
 
 help:
 	@sed -n '1,/^$$/s/^# \{0,1\}//p' Makefile
@@ -104,7 +106,7 @@ native: $(VENV)/build.installed
 asan: $(ENVIRONMENT)
 	$(BIN)/python tools/sanitized_tests.py $(PYTEST_ARGUMENTS)
 
-# --- fuzzing ---------------------------------------------------------------------------------
+# --- hostile files ---------------------------------------------------------------------------
 
 FUZZ_CXX ?= clang++
 FUZZ_SECONDS ?= 600
@@ -123,7 +125,24 @@ fuzz-reader: $(ENVIRONMENT)
 	  -artifact_prefix=$(FUZZ_READER)/ $(FUZZ_READER)/corpus $(FUZZ_READER)/seeds \
 	  fuzz/libsvm_text/regressions
 
+MUTATIONS ?= 100000
+KILLS ?= 1000
+
+$(VENV)/atheris.installed: $(VENV)/made
+	$(PIP) install 'atheris>=3'
+	@touch $@
+
+fuzz-model: $(ENVIRONMENT) $(VENV)/atheris.installed
+	$(BIN)/python -m fuzz.model_file.fuzz_loader fuzz/model_file/corpus \
+	  -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=fuzz/model_file/
+
+campaign-model: $(ENVIRONMENT)
+	$(BIN)/python tools/sanitized_tests.py --python -m fuzz.model_file.campaign --count $(MUTATIONS)
+	$(BIN)/python -m fuzz.model_file.kill_saves --kills $(KILLS)
+	unshare -rm $(BIN)/python -m fuzz.model_file.full_disk
+
 clean:
 	rm -rf $(VENV) build dist docs/_build src/hinge/_core.pyi hinge-demo.png \
+	  fuzz/*/corpus fuzz/*/findings \
 	  .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

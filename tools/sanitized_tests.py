@@ -5,6 +5,7 @@ packages by a small environment, so that the editable install there is neither u
 Leaks are not counted: the interpreter itself keeps memory until the process ends.
 
 Usage: python tools/sanitized_tests.py [PYTEST_ARGUMENT ...]
+   or: python tools/sanitized_tests.py --python PYTHON_ARGUMENT ...
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 WORK = ROOT / "build" / "asan"
+SITE = WORK / "site"
 SANITIZERS = "address,undefined"
 RUNTIMES = ("libasan.so", "libubsan.so", "libstdc++.so")
 
@@ -27,8 +29,7 @@ RUNTIMES = ("libasan.so", "libubsan.so", "libstdc++.so")
 def build_site() -> Path:
     """Build the sanitized wheel and unpack it; return the folder that holds the package."""
     wheels = WORK / "wheels"
-    site = WORK / "site"
-    for folder in (wheels, site):
+    for folder in (wheels, SITE):
         shutil.rmtree(folder, ignore_errors=True)
     settings = {
         "build-dir": str(WORK / "cmake"),
@@ -42,8 +43,8 @@ def build_site() -> Path:
     subprocess.check_call(command)
     (wheel,) = wheels.glob("hinge-*.whl")
     with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(site)
-    return site
+        archive.extractall(SITE)
+    return SITE
 
 
 def make_environment(site: Path) -> Path:
@@ -85,17 +86,23 @@ def confirm_core(python: Path, site: Path, environment: dict[str, str]) -> None:
         raise SystemExit(message)
 
 
-def unpacked(argument: str, site: Path) -> str:
+def unpacked(argument: str) -> str:
     """Return a pytest argument with the package's sources exchanged for the unpacked package.
 
     The sources have no compiled core beside them, so their doctests could not be imported.
     """
     prefix = "src/"
-    return str(site / argument.removeprefix(prefix)) if argument.startswith(prefix) else argument
+    return str(SITE / argument.removeprefix(prefix)) if argument.startswith(prefix) else argument
 
 
-def main(pytest_arguments: list[str]) -> int:
-    """Build, then run pytest; return its exit status, or 1 if a sanitizer had to report."""
+def run_sanitized(arguments: list[str]) -> int:
+    """Run Python with the sanitized core; return its status, or 1 if a sanitizer had to report.
+
+    Parameters
+    ----------
+    arguments : list of str
+        What the interpreter is given, for example ``["-m", "pytest"]``.
+    """
     site = build_site()
     python = make_environment(site)
     reports = WORK / "reports"
@@ -112,15 +119,21 @@ def main(pytest_arguments: list[str]) -> int:
         "PYTHONMALLOC": "malloc",
     }
     confirm_core(python, site, environment)
-    command = [str(python), "-m", "pytest", "-p", "no:cacheprovider", "--capture=sys"]
-    chosen = pytest_arguments or ["tests", "src/hinge"]
-    command += ["-m", "not slow", *(unpacked(argument, site) for argument in chosen)]
-    status = subprocess.call(command, cwd=ROOT, env=environment)
+    status = subprocess.call([str(python), *arguments], cwd=ROOT, env=environment)
     found = sorted(reports.iterdir())
     for report in found:
         print(report.read_text(errors="replace"), file=sys.stderr)
     print(f"AddressSanitizer reports: {len(found)}")
     return status or int(bool(found))
+
+
+def main(arguments: list[str]) -> int:
+    """Run pytest with these arguments, or after ``--python`` anything else."""
+    if arguments[:1] == ["--python"]:
+        return run_sanitized(arguments[1:])
+    command = ["-m", "pytest", "-p", "no:cacheprovider", "--capture=sys", "-m", "not slow"]
+    chosen = arguments or ["tests", "src/hinge"]
+    return run_sanitized([*command, *(unpacked(argument) for argument in chosen)])
 
 
 if __name__ == "__main__":

@@ -65,7 +65,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         _remove_abandoned(target.parent)
         partial, descriptor = _create_partial(target.parent)
     try:
-        with _naming(target), os.fdopen(descriptor, "w+b") as file:
+        with _naming(target), _opened(descriptor) as file:
             if mode is not None:
                 os.fchmod(file.fileno(), mode)
             yield file
@@ -77,6 +77,22 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         with contextlib.suppress(OSError):
             partial.unlink()
         raise
+
+
+@contextlib.contextmanager
+def _opened(descriptor: int) -> Iterator[BinaryIO]:
+    """Give the file of a descriptor; closing it can fail no more than what came before."""
+    try:
+        file = os.fdopen(descriptor, "w+b")
+    except BaseException:
+        os.close(descriptor)
+        raise
+    try:
+        yield file
+    finally:
+        # By now everything is on the disk, or there is an error already that says why not.
+        with contextlib.suppress(OSError):
+            file.close()
 
 
 def _rename(partial: Path, target: Path, file: BinaryIO) -> None:

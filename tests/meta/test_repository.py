@@ -7,7 +7,7 @@ import tomllib
 
 from tests.meta.repository import ROOT, files
 
-BINARY = {".npz", ".npy", ".png", ".parquet", ".gz", ".bin"}
+BINARY = {".npz", ".npy", ".png", ".parquet", ".gz", ".bin", ".hinge"}
 
 # Folders that exist on some machine only; spelt in pieces so that this file passes its own test.
 _MACHINE_FOLDERS = ("work", "tmp", "root", "opt", "home", "Users", "mnt")

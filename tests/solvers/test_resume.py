@@ -73,3 +73,24 @@ def test_a_pickled_solution_keeps_its_numbers() -> None:
     assert copy.certificate.gap == solution.certificate.gap
     X = np.eye(KNOWN.problem.n_features)
     np.testing.assert_array_equal(copy.certificate.settled(X), solution.certificate.settled(X))
+
+
+def test_a_state_that_has_arrived_is_certified_before_anything_else() -> None:
+    problem = known_optimum("hinge", "augmented", seed=2).problem
+    solution = solve(problem, "dual-coordinate", Stop(gap=1e-4))
+    again = solve(problem, "dual-coordinate", Stop(gap=1e-4), resume=solution.state)
+    assert again.status is Status.SOLVED
+    assert (again.steps, again.work) == (solution.steps, solution.work)
+    assert np.array_equal(again.coef, solution.coef)
+
+
+def test_an_event_gives_a_copy_of_the_state() -> None:
+    problem = known_optimum("hinge", "augmented", seed=2).problem
+    states = []
+    stop = Stop(gap=1e-9)
+    whole = solve(problem, "dual-coordinate", stop, observers=[lambda e: states.append(e.state())])
+    assert len(states) > 2
+    for state in states:
+        rest = solve(problem, "dual-coordinate", stop, resume=state)
+        assert np.array_equal(rest.coef, whole.coef)
+        assert np.array_equal(rest.dual_coef, whole.dual_coef)

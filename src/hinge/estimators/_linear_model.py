@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from hinge.errors import InvalidParameterError
 from hinge.estimators._checks import jobs
 from hinge.estimators._data import rows_to_score
+from hinge.ingest import canonical
 from hinge.result import Certificate
 from hinge.rows import Block, Rows, map_blocks
 from hinge.threads import thread_count
@@ -43,7 +45,8 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         rows = rows_to_score(self, X)
-        return scores(rows, self.coef_, self.intercept_, thread_count(jobs(self.n_jobs)))
+        coef, intercept = _checked_weights(self, rows.n_features)
+        return scores(rows, coef, intercept, thread_count(jobs(self.n_jobs)))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of every row: the one with the largest decision value.
@@ -76,7 +79,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         rows = rows_to_score(self, X)
-        values = scores(rows, self.coef_, self.intercept_, 1)
+        values = scores(rows, *_checked_weights(self, rows.n_features), 1)
         return proven_labels(rows, self.certificates_, winners(values))[0]
 
     def sparsify(self) -> LinearClassifier:
@@ -108,6 +111,33 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _checked_weights(model: LinearClassifier, n_features: int) -> tuple[Any, Any]:
+    """Return weights and intercepts that belong together, whatever has been set since the fit.
+
+    What multiplies a sparse matrix does not look where it reads and writes, so its indices are
+    looked at here; of everything else at least the shapes must agree.
+    """
+    classes = np.asarray(model.classes_)
+    n_problems = 1 if len(classes) == 2 else len(classes)
+    wanted = (n_problems, n_features)
+    is_sparse = bool(sp.issparse(model.coef_))
+    coef: Any = canonical(model.coef_) if is_sparse else np.asarray(model.coef_)
+    if classes.ndim != 1 or coef.shape != wanted or coef.dtype.kind not in "biuf":
+        message = (
+            f"coef_ must hold numbers in shape {wanted}, for {len(classes)} classes_ and "
+            f"{n_features} features; got {coef.dtype} in shape {coef.shape}. Fit the model again."
+        )
+        raise InvalidParameterError(message)
+    intercept = np.asarray(model.intercept_)
+    if intercept.shape not in ((), (n_problems,)) or intercept.dtype.kind not in "biuf":
+        message = (
+            f"intercept_ must hold {n_problems} numbers; got {intercept.dtype} in shape "
+            f"{intercept.shape}. Fit the model again."
+        )
+        raise InvalidParameterError(message)
+    return coef, intercept
 
 
 def scores(rows: Rows, coef: Any, intercept: Any, threads: int = 1) -> Floats:

@@ -29,7 +29,14 @@ from hinge.estimators._data import training_data
 from hinge.estimators._linear_model import LinearClassifier, scores
 from hinge.estimators._options import LinearOptions, linear_options
 from hinge.estimators._progress import progress_display
-from hinge.multiclass import Labels, Listener, Plan, has_begun, solve_one_vs_rest
+from hinge.multiclass import (
+    Labels,
+    Listener,
+    Plan,
+    data_fingerprint,
+    has_begun,
+    solve_one_vs_rest,
+)
 from hinge.problem import Intercept
 from hinge.result import Certificate, Point, Solution
 from hinge.rows import Rows
@@ -86,7 +93,8 @@ class LinearSVC(CallbackSupportMixin, LinearClassifier):
         Limit in seconds on the whole fit, greater than 0; the last certificates come on top.
     callback : callable or None, default=None
         Called with a ``ClassEvent`` after every step of the solver, on the thread that called
-        ``fit``; if it returns True the fit ends there, without a warning.
+        ``fit``; if it returns True the fit ends there, without a warning. A
+        ``hinge.models.Checkpoint`` can be given, to go on with a fit that was cut short.
 
     Attributes
     ----------
@@ -110,6 +118,8 @@ class LinearSVC(CallbackSupportMixin, LinearClassifier):
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X had any that are all strings.
+    data_fingerprint_ : str
+        What tells whether other rows, labels and weights are those of the fit.
 
     See Also
     --------
@@ -147,6 +157,7 @@ class LinearSVC(CallbackSupportMixin, LinearClassifier):
     solutions_: list[Solution]
     n_iter_: int
     n_features_in_: int
+    data_fingerprint_: str
 
     def __init__(
         self,
@@ -220,10 +231,13 @@ class LinearSVC(CallbackSupportMixin, LinearClassifier):
         warm = self._warm_points(rows, labels)
         with ExitStack() as stack:
             listeners = self._listeners(stack, options, rows, labels, arguments)
-            plan = _plan(options, began, listeners)
+            plan = replace(
+                _plan(options, began, listeners), resume=getattr(self.callback, "resumed", None)
+            )
             flag = stack.enter_context(listening())
             solutions = solve_one_vs_rest(rows, labels, options.objective, warm, plan, flag)
             self._store(solutions, labels, options.objective.intercept)
+            self.data_fingerprint_ = data_fingerprint(rows, labels)
         if flag:
             seconds = time.perf_counter() - began
             message = f"fit interrupted after {seconds:.1f} s; the model found so far is kept"

@@ -1,0 +1,144 @@
+"""What loading some bytes comes to, and whether it is what is promised.
+
+Promised is: ``ModelFileError``, or a model that passes every check. One that is not what was saved
+can only come of a file whose digest was made to fit; it predicts finite values or raises a typed
+error, and saves and loads again as itself.
+"""
+
+from __future__ import annotations
+
+import enum
+import time
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import hinge
+from hinge.models import Checkpoint, load, save
+
+HANG_SECONDS = 1.0
+STOP = hinge.Stop(gap=1e-6, seconds=0.02)
+
+
+class Outcome(enum.StrEnum):
+    """What came of a file."""
+
+    REJECTED = "rejected"
+    SAME = "accepted, the same"
+    DIFFERENT = "accepted, different"
+
+
+class BrokenPromiseError(Exception):
+    """Something came of a file that must not."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What came of a file, and how long it took."""
+
+    outcome: Outcome
+    seconds: float
+
+
+def judge_model(path: Path, sound: bytes, repaired: bool) -> Verdict:
+    """Load a file as a model and use it.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    sound : bytes
+        The file that it was made from.
+    repaired : bool
+        Whether its digest was made to fit.
+    """
+    began = time.perf_counter()
+    try:
+        model = load(path)
+    except hinge.ModelFileError as error:
+        _check_message(str(error), path)
+        return Verdict(Outcome.REJECTED, time.perf_counter() - began)
+    seconds = time.perf_counter() - began
+    again = path.with_suffix(".again")
+    save(model, again, proof=True)
+    content = again.read_bytes()
+    if content == sound:
+        return Verdict(Outcome.SAME, seconds)
+    if not repaired:
+        message = "a file whose digest was not repaired loads as something else"
+        raise BrokenPromiseError(message)
+    load(again)
+    _predict(model)
+    return Verdict(Outcome.DIFFERENT, seconds)
+
+
+def judge_checkpoint(
+    path: Path, problems: list[hinge.Problem], sound: bytes, repaired: bool
+) -> Verdict:
+    """Load a file as a checkpoint and go on from it.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    problems : list of Problem
+        The problems of the run.
+    sound : bytes
+        The file that it was made from.
+    repaired : bool
+        Whether its digest was made to fit.
+    """
+    began = time.perf_counter()
+    try:
+        keeper = Checkpoint(path, resume=True)
+        found = [keeper.resumed(number, p, STOP) for number, p in enumerate(problems)]
+    except hinge.ModelFileError as error:
+        _check_message(str(error), path)
+        return Verdict(Outcome.REJECTED, time.perf_counter() - began)
+    seconds = time.perf_counter() - began
+    keeper.path = path.with_suffix(".again")
+    keeper.write()
+    if keeper.written and keeper.path.read_bytes() == sound:
+        return Verdict(Outcome.SAME, seconds)
+    if not repaired:
+        message = "a checkpoint whose digest was not repaired loads as something else"
+        raise BrokenPromiseError(message)
+    for problem, earlier in zip(problems, found, strict=True):
+        _go_on(problem, earlier)
+    return Verdict(Outcome.DIFFERENT, seconds)
+
+
+def _go_on(problem: hinge.Problem, earlier: Any) -> None:
+    """Go on from what a checkpoint has of a problem; nothing is solved that is not."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # numbers that a forger chose
+        if isinstance(earlier, hinge.solvers.State):
+            earlier = hinge.solve(problem, stop=STOP, resume=earlier)
+        elif isinstance(earlier, hinge.Point):
+            earlier = hinge.solve(problem, stop=STOP, warm=earlier)
+        if not isinstance(earlier, hinge.Solution) or earlier.status is not hinge.Status.SOLVED:
+            return
+        if not STOP.satisfied_by(hinge.certificates.gap(problem, earlier.point)):
+            message = "a forged checkpoint has made something solved"
+            raise BrokenPromiseError(message)
+
+
+def _check_message(message: str, path: Path) -> None:
+    if not message.startswith(f"{path}: ") or len(message) > 2000:
+        broken = f"a message does not name its file, or is too long: {message[:300]!r}"
+        raise BrokenPromiseError(broken)
+
+
+def _predict(model: hinge.LinearSVC) -> None:
+    """Use a model that somebody else made up."""
+    X = np.linspace(-2.0, 2.0, 7 * model.n_features_in_).reshape(7, model.n_features_in_)
+    model.__dict__.pop("feature_names_in_", None)  # so that rows need no names
+    with np.errstate(all="ignore"):
+        labels, values = model.predict(X), model.decision_function(X)
+        model.settled(X)
+    if not np.isin(labels, model.classes_).all() or len(values) != len(X):
+        message = "a loaded model predicts what is no label of its own"
+        raise BrokenPromiseError(message)

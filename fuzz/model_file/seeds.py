@@ -1,0 +1,91 @@
+"""Sound files of every sort, small enough to load thousands of times a second."""
+
+from __future__ import annotations
+
+import tempfile
+import warnings
+from pathlib import Path
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+import hinge
+from hinge.models import Checkpoint, save, save_checkpoint
+
+LABELS: list[list[object]] = [[0, 1], ["a", "b", "c"], [True, False], [2.0, 3.0, 5.0]]
+OPTIONS: list[dict[str, object]] = [
+    {},
+    {"intercept": "free", "loss": "hinge", "class_weight": "balanced"},
+    {"fit_intercept": False, "loss": "huber", "max_iter": 1, "tol": 1e-12},
+]
+
+
+def data(labels: list[object], n_rows: int = 12) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows and labels, the same every time."""
+    rng = np.random.default_rng(2)
+    codes = np.arange(n_rows) % len(labels)
+    return rng.normal(size=(n_rows, 3)) + codes[:, None], np.asarray(labels)[codes]
+
+
+def model_files() -> list[bytes]:
+    """Return model files: every kind of label and objective, with proof and without."""
+    files = []
+    for number, labels in enumerate(LABELS):
+        for options in OPTIONS:
+            X, y = data(labels)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                model = hinge.LinearSVC(**options).fit(X, y)
+            if number % 2:
+                model.feature_names_in_ = np.array(["x", "é", "z"], dtype=object)
+            files += [_saved(lambda path, m=model, p=proof: save(m, path, p)) for proof in (1, 0)]
+    files.append(_long_lists())
+    return files
+
+
+def checkpoint_files() -> list[tuple[list[hinge.Problem], bytes]]:
+    """Return checkpoint files with their problems: both solvers, at several stages of a run."""
+    files = [_several_classes()]
+    X, y = data([0, 1], 40)
+    for loss, intercept in (("hinge", "free"), ("squared_hinge", "augmented")):
+        problem = hinge.Problem(X, y, loss=loss, intercept=intercept, C=3.0)
+        for solver in ("dual-coordinate", "primal-newton"):
+            for steps in (0, 1, 5):
+                stop = hinge.Stop(gap=1e-9, steps=steps)
+                begun = hinge.solve(problem, solver, stop)
+                write = lambda path, s=begun, p=problem: save_checkpoint(path, p, s)  # noqa: E731
+                files.append(([problem], _saved(write)))
+    return files
+
+
+def _several_classes() -> tuple[list[hinge.Problem], bytes]:
+    """Return the checkpoint of a fit of which two problems are done and one is under way."""
+    X, y = data([0, 1, 2], 40)
+    problems = [hinge.Problem(X, y == k, intercept="augmented") for k in range(3)]
+
+    def write(path: Path) -> None:
+        keeper = Checkpoint(path)
+        for number, problem in enumerate(problems):
+            stop = hinge.Stop(gap=1e-6, steps=2 if number == 1 else None)
+            keeper.on_end(number, hinge.solve(problem, stop=stop))
+        keeper.write()
+
+    return problems, _saved(write)
+
+
+def _saved(write) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "file")
+        write(path)
+        return path.read_bytes()
+
+
+def _long_lists() -> bytes:
+    """Return a file whose labels and names are tensors."""
+    labels = [f"{k:03} {'label' * 60}" for k in range(40)]
+    X, y = data(labels, 80)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = hinge.LinearSVC(max_iter=0).fit(X, y)
+    model.feature_names_in_ = np.array(["n" * 5000, "", "é" * 5000], dtype=object)
+    return _saved(lambda path: save(model, path, proof=False))

@@ -1,0 +1,120 @@
+"""What loading takes in memory is bounded by the size of the file, whatever the file says."""
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+from fuzz.model_file.parts import join, split
+from tests.models.fitted import data, fit
+
+import hinge
+from hinge.models import load, save
+
+pytest.importorskip("resource", reason="needs the peak memory of a process")
+pytestmark = pytest.mark.skipif(
+    "asan" in os.environ.get("LD_PRELOAD", ""), reason="a sanitizer keeps memory that was freed"
+)
+
+SPARE = 64_000_000
+TIMES = 4
+
+# Loads files in a process of its own and says by how much its memory has grown after each.
+MEASURE = textwrap.dedent(
+    """
+    import resource, sys
+    import hinge
+    from hinge.models import load
+    load(sys.argv[1])  # so that what is only needed once has been loaded
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for path in sys.argv[2:]:
+        try:
+            load(path)
+            outcome = "loaded"
+        except hinge.ModelFileError:
+            outcome = "refused"
+        print(outcome, 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before))
+    """
+)
+
+
+@pytest.fixture
+def measured(tmp_path):
+    small = tmp_path / "small"
+    save(fit(*data()), small)
+
+    def measure(*paths) -> list[tuple[str, int]]:
+        command = [sys.executable, "-c", MEASURE, str(small), *map(str, paths)]
+        lines = subprocess.check_output(command, text=True).splitlines()
+        return [(line.split()[0], int(line.split()[1])) for line in lines]
+
+    return measure
+
+
+def big_model(n_features: int, n_classes: int = 3) -> hinge.LinearSVC:
+    X = np.zeros((2 * n_classes, n_features), dtype=np.float32)
+    X[:, 0] = np.arange(len(X))
+    return fit(X, np.arange(len(X)) % n_classes, max_iter=0)
+
+
+def bombs(folder):
+    """Yield files that claim to be, or unfold to, far more than they are."""
+    path = folder / "sound"
+    save(fit(*data()), path)
+    sound = split(path.read_bytes())
+    shape = sound.copy()
+    shape.header["coef"]["shape"] = [2**31, 2**31]
+    yield join(shape, repair=True)
+    lists = "[" + ",".join(["[]"] * 320_000) + "]"
+    yield join(sound, False, json.dumps({"__metadata__": {"hinge": lists}}))
+    names = ",".join(f'"{k}":0' for k in range(100_000))
+    yield join(sound, False, f"{{{names}}}")
+    tensor = '{"dtype":"U8","shape":[1],"data_offsets":[0,1]}'
+    yield join(sound, False, "{" + ",".join(f'"{k}":{tensor}' for k in range(18_000)) + "}")
+    wide = sound.copy()
+    wide.description["classes"] = {
+        "kind": "text",
+        "count": 100_001,
+        "values": [*(f"{k:06}" for k in range(100_000)), "z" * 1000],
+    }
+    yield join(wide, repair=True)
+    yield b"\xff" * 8 + b"{}"
+
+
+def test_a_file_takes_at_most_four_times_its_size(tmp_path, measured):
+    model = big_model(200_000)
+    model.feature_names_in_ = np.array([f"{k}" for k in range(200_000)], dtype=object)
+    path = tmp_path / "big"
+    save(model, path)
+    [(outcome, grown)] = measured(path)
+    assert outcome == "loaded"
+    assert grown <= TIMES * path.stat().st_size + SPARE
+
+
+def test_bombs_are_refused_without_taking_memory(tmp_path, measured):
+    paths = []
+    for number, content in enumerate(bombs(tmp_path)):
+        paths.append(tmp_path / f"bomb {number}")
+        paths[-1].write_bytes(content)
+    for path, (outcome, grown) in zip(paths, measured(*paths), strict=True):
+        assert outcome == "refused", path
+        assert grown <= SPARE, path
+
+
+def test_names_that_would_unfold_beyond_the_limit_are_refused(tmp_path):
+    model = big_model(50_000, n_classes=2)
+    model.feature_names_in_ = np.full(50_000, "n", dtype=object)
+    save(model, tmp_path / "model")
+    parts = split((tmp_path / "model").read_bytes())
+    assert parts.description["feature_names"] == "tensors"
+    assert load(tmp_path / "model").feature_names_in_.tolist() == ["n"] * 50_000
+    start, _ = parts.header["feature_names.ends"]["data_offsets"]
+    data = bytearray(parts.data)
+    data[start : start + 8] = (-1).to_bytes(8, "little", signed=True)
+    parts.data = bytes(data)
+    (tmp_path / "model").write_bytes(join(parts, repair=True))
+    with pytest.raises(hinge.ModelFileError, match="the entries of feature_names do not follow"):
+        load(tmp_path / "model")
