@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hinge.models.compare import compare
 from hinge.models.comparison import Comparison, Standing
+from hinge.models.onnx_export import write_onnx
 from hinge.models.sklearn_models import from_sklearn
 
 __all__ = [
@@ -11,4 +12,5 @@ __all__ = [
     "Standing",
     "compare",
     "from_sklearn",
+    "write_onnx",
 ]
