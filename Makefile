@@ -5,6 +5,7 @@
 #   make lint    style, types and import contracts
 #   make native  C++ tests: optimised, then under ASan and UBSan
 #   make asan    the Python tests with the compiled core under ASan and UBSan
+#   make campaign-import  100,000 damaged LIBLINEAR text models against their reader
 #   make docs    the documentation site, warnings as errors
 #   make bench   a short benchmark;  make bench-peers  an environment per competing library
 #   make wheel   the wheel for this Python, into dist/
@@ -24,7 +25,7 @@ CPP_SOURCES := $(sort $(shell find cpp -name '*.hpp' -o -name '*.cpp' -o -name '
 CORE_SOURCES := CMakeLists.txt pyproject.toml $(filter-out cpp/tests/%,$(CPP_SOURCES))
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo test lint style types contracts native asan docs bench bench-peers wheel clean
+.PHONY: help env demo test lint style types contracts native asan campaign-import docs bench bench-peers wheel clean
 
 help:
 	@sed -n '1,/^$$/s/^# \{0,1\}//p' Makefile
@@ -102,6 +103,11 @@ native: $(VENV)/build.installed
 
 asan: $(ENVIRONMENT)
 	$(BIN)/python tools/sanitized_tests.py $(PYTEST_ARGUMENTS)
+
+# --- damaged files ---------------------------------------------------------------------------
+
+campaign-import: $(ENVIRONMENT)
+	$(BIN)/python -W error -m fuzz.liblinear_text.campaign 100000
 
 clean:
 	rm -rf $(VENV) build dist docs/_build src/hinge/_core.pyi hinge-demo.png \
