@@ -172,6 +172,7 @@ def test_from_scikit_learn_to_liblinear(tmp_path: Path) -> None:
         (["a", "b"], None, r"whole numbers of 32 bits; got 'a'. Pass labels= with a number"),
         ([0.5, 1.0], None, r"whole numbers of 32 bits; got '0.5'"),
         ([0, 2**31], None, r"whole numbers of 32 bits; got '2147483648'"),
+        (np.asarray([1, 2], dtype="m8[ns]"), None, r"32 bits; got '1 nanoseconds'"),
         ([0, 1], [1], r"labels has 1 numbers; the model has 2 classes"),
         ([0, 1], [1, 1], r"labels must give every class a number of its own"),
         ([0, 1], ["x", 1], r"whole numbers of 32 bits; got 'x'.$"),

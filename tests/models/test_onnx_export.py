@@ -135,6 +135,9 @@ def test_labels_without_a_type_in_onnx_are_refused(tmp_path: Path) -> None:
     model.classes_ = np.asarray(["a", "\udc80"])
     with pytest.raises(InvalidParameterError, match=r"ONNX holds text as UTF-8, which the label"):
         write_onnx(model, tmp_path / "model.onnx")
+    model.classes_ = np.asarray([1, 2], dtype="M8[ns]")
+    with pytest.raises(InvalidParameterError, match=r"no type for labels of dtype datetime64"):
+        write_onnx(model, tmp_path / "model.onnx")
     model.classes_ = np.asarray([1, 2**64 - 1], dtype=np.uint64)
     with pytest.raises(InvalidParameterError, match=r"hold labels as int64, in which those of"):
         write_onnx(model, tmp_path / "model.onnx")

@@ -59,7 +59,14 @@ def test_weights_and_parameters_are_the_same(n_classes: int, parameters: Any) ->
 
 
 @pytest.mark.parametrize(
-    "names", [["no", "yes"], [True, False], [1.0, -1.0], np.asarray(["a", "b"], dtype=object)]
+    "names",
+    [
+        ["no", "yes"],
+        [True, False],
+        [1.0, -1.0],
+        np.asarray(["a", "b"], dtype=object),
+        np.asarray(["2024-01-31", "1999-12-31"], dtype="M8[D]"),
+    ],
 )
 def test_labels_of_every_kind(names: Any) -> None:
     X, y = data(names=names)
@@ -134,10 +141,11 @@ def test_it_can_be_compared_and_warm_started() -> None:
         ("intercept_", "0", r"intercept_ has dtype <U1"),
         ("classes_", np.asarray([1, 0]), r"ascending order without repetition; 0 follows 1"),
         ("classes_", np.asarray([1, 1]), r"ascending order without repetition; 1 follows 1"),
-        ("classes_", np.asarray([0.0, math.nan]), r"a label that is NaN or infinite"),
+        ("classes_", np.asarray([0.0, math.nan]), r"a label that is missing or infinite"),
+        ("classes_", np.asarray([0, "NaT"], dtype="M8[s]"), r"a label that is missing or"),
         ("classes_", np.asarray([1]), r"it must list at least two labels"),
         ("classes_", np.asarray([[0, 1]]), r"classes_ has shape \(1, 2\)"),
-        ("classes_", np.asarray([0, 1], dtype="M8[s]"), r"labels must be numbers, booleans or"),
+        ("classes_", np.asarray([b"a", b"b"]), r"labels must be numbers, text or dates"),
         ("classes_", np.asarray([0, "x"], dtype=object), r"holds 0 of type int; labels must be"),
         ("n_features_in_", 5, r"1 decision function\(s\) over 5 feature\(s\) have \(1, 5\)"),
         ("n_features_in_", True, r"n_features_in_ must be a whole number of at least 1; got True"),

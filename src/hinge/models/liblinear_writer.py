@@ -105,7 +105,7 @@ def _labels(classes: NDArray[Any], given: Sequence[int] | None) -> list[int]:
     if len(classes) > MOST_CLASSES:
         message = f"The model has {len(classes)} classes; this format takes {MOST_CLASSES}."
         raise UnsupportedError(message)
-    values = classes.tolist() if given is None else list(given)
+    values: list[Any] = list(classes if given is None else given)  # a date stays a date
     if len(values) != len(classes):
         message = f"labels has {len(values)} numbers; the model has {len(classes)} classes."
         raise InvalidParameterError(message)
@@ -127,6 +127,8 @@ def _labels(classes: NDArray[Any], given: Sequence[int] | None) -> list[int]:
 def _is_whole(value: Any) -> bool:
     if isinstance(value, float | np.floating):
         return bool(np.isfinite(value)) and float(value).is_integer()
+    if isinstance(value, np.timedelta64):  # which NumPy counts among the integers
+        return False
     return isinstance(value, int | np.integer | np.bool_)
 
 

@@ -21,7 +21,7 @@ from hinge.ingest import canonical
 Floats = NDArray[np.float64]
 
 _CHECKED_AT_ONCE = 1 << 20
-_LABEL_KINDS = "biufU"
+_LABEL_KINDS = "biufUmM"  # m and M are durations and dates
 
 
 @dataclass(frozen=True)
@@ -102,14 +102,14 @@ def _classes(classes: Any, role: str) -> NDArray[Any]:
         if strange is not None:
             message = (
                 f"{name} holds {_shown(strange)} of type {type(strange).__name__}; labels must be "
-                "numbers, booleans or text, all of one kind."
+                "numbers, text or dates, all of one kind."
             )
             raise InvalidParameterError(message)
     elif array.dtype.kind not in _LABEL_KINDS:
-        message = f"{name} has dtype {array.dtype}; labels must be numbers, booleans or text."
+        message = f"{name} has dtype {array.dtype}; labels must be numbers, text or dates."
         raise InvalidParameterError(message)
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
-        message = f"{name} holds a label that is NaN or infinite."
+    if array.dtype.kind in "fmM" and not np.isfinite(array).all():
+        message = f"{name} holds a label that is missing or infinite."
         raise InvalidParameterError(message)
     falling = np.flatnonzero(~(array[1:] > array[:-1]))
     if len(falling):

@@ -174,6 +174,9 @@ def _labels(classes: NDArray[Any]) -> NDArray[Any]:
         return classes.astype(object)
     if kind == "b":
         return classes
+    if kind in "mM":
+        message = f"ONNX has no type for labels of dtype {classes.dtype}; use text or numbers."
+        raise InvalidParameterError(message)
     target = np.dtype(np.float64 if kind == "f" else np.int64)
     converted = classes.astype(target)
     if not np.array_equal(converted.astype(classes.dtype), classes) or np.any(
