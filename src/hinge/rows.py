@@ -174,6 +174,21 @@ class Rows:
         starts = (self.indptr[start : stop + 1] - first).astype(indices.dtype, copy=False)
         return Block(start, stop, values, self.n_features, (indices, starts))
 
+    def entries(self, numbers: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any], Floats]:
+        """Return the non-zero values of some rows: which of them, in which column, and what."""
+        if not self.is_sparse:
+            values = self.values[numbers].astype(np.float64)
+            rows, columns = np.nonzero(values)
+            return rows, columns, values[rows, columns]
+        starts, stops = self.indptr[numbers].astype(np.int64), self.indptr[numbers + 1]
+        lengths = stops - starts
+        rows = np.repeat(np.arange(len(numbers)), lengths)
+        before = np.cumsum(lengths) - lengths
+        places = np.arange(len(rows)) + (starts - before)[rows]
+        values = self.values[places].astype(np.float64)
+        filled = values != 0.0
+        return rows[filled], self.indices[places][filled], values[filled]
+
     def check_structure(self) -> None:
         """Refuse sparse rows whose arrays the caller has broken since they were validated.
 

@@ -29,7 +29,14 @@ from hinge.estimators._data import training_data
 from hinge.estimators._linear_model import LinearClassifier, scores
 from hinge.estimators._options import LinearOptions, linear_options
 from hinge.estimators._progress import progress_display
-from hinge.multiclass import Labels, Listener, Plan, has_begun, solve_one_vs_rest
+from hinge.multiclass import (
+    Labels,
+    Listener,
+    Plan,
+    data_fingerprint,
+    has_begun,
+    solve_one_vs_rest,
+)
 from hinge.problem import Intercept
 from hinge.result import Certificate, Point, Solution
 from hinge.rows import Rows
@@ -110,6 +117,8 @@ class LinearSVC(CallbackSupportMixin, LinearClassifier):
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X had any that are all strings.
+    data_fingerprint_ : str
+        What tells whether other rows, labels and weights are those of the fit.
 
     See Also
     --------
@@ -147,6 +156,7 @@ class LinearSVC(CallbackSupportMixin, LinearClassifier):
     solutions_: list[Solution]
     n_iter_: int
     n_features_in_: int
+    data_fingerprint_: str
 
     def __init__(
         self,
@@ -224,6 +234,7 @@ class LinearSVC(CallbackSupportMixin, LinearClassifier):
             flag = stack.enter_context(listening())
             solutions = solve_one_vs_rest(rows, labels, options.objective, warm, plan, flag)
             self._store(solutions, labels, options.objective.intercept)
+            self.data_fingerprint_ = data_fingerprint(rows, labels)
         if flag:
             seconds = time.perf_counter() - began
             message = f"fit interrupted after {seconds:.1f} s; the model found so far is kept"

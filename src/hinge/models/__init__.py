@@ -1,20 +1,32 @@
-"""Fitted models: which of two is closer to the optimum, and models of other programs."""
+"""Fitted models: in files, verified, compared, and exchanged with other programs."""
 
 from __future__ import annotations
 
 from hinge.models.compare import compare
 from hinge.models.comparison import Comparison, Standing
+from hinge.models.description import ModelDescription, inspect
+from hinge.models.files import load, save
 from hinge.models.liblinear_reader import read_liblinear
 from hinge.models.liblinear_writer import write_liblinear
 from hinge.models.onnx_export import write_onnx
 from hinge.models.sklearn_models import from_sklearn
+from hinge.models.verification import Optimality, ProblemVerification, Verification
+from hinge.models.verify import verify
 
 __all__ = [
     "Comparison",
+    "ModelDescription",
+    "Optimality",
+    "ProblemVerification",
     "Standing",
+    "Verification",
     "compare",
     "from_sklearn",
+    "inspect",
+    "load",
     "read_liblinear",
+    "save",
+    "verify",
     "write_liblinear",
     "write_onnx",
 ]

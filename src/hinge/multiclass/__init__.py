@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hinge.multiclass.fingerprint import data_fingerprint
 from hinge.multiclass.labels import Labels, Objective, class_problem
 from hinge.multiclass.one_vs_rest import Listener, Plan, has_begun, solve_one_vs_rest
 
@@ -11,6 +12,7 @@ __all__ = [
     "Objective",
     "Plan",
     "class_problem",
+    "data_fingerprint",
     "has_begun",
     "solve_one_vs_rest",
 ]

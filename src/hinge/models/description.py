@@ -1,0 +1,117 @@
+"""What a model file says of itself, read without making a model of it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from hinge.models import linear_file
+from hinge.models.container import read_header, read_tensors
+from hinge.models.files import MODEL_KINDS, check_kind, check_names, model_of, reading
+
+
+@dataclass(frozen=True)
+class ModelDescription:
+    """A model file in plain data.
+
+    Parameters
+    ----------
+    kind : str
+        What the file holds, ``"linear-classifier"``.
+    format_version : int
+        Version of the file format.
+    hinge_version : str
+        Version of hinge that wrote it.
+    classes : tuple
+        The labels.
+    n_features : int
+        Number of features.
+    feature_names : tuple of str or None
+        Their names.
+    problem : dict
+        The objective: loss, penalty, C, intercept and its scale.
+    parameters : dict
+        The constructor parameters of the estimator.
+    certificate : dict
+        The certificate of the problem with the largest relative gap; NaN and infinities are the
+        words nan, inf and -inf.
+    statuses : tuple of str
+        How the run of each binary problem ended.
+    solvers : tuple of str
+        Who solved each of them.
+    n_rows : int or None
+        Rows of the training data, if the file has a proof.
+    fingerprint : str or None
+        Fingerprint of the training data, if the file has one.
+    digest : str
+        SHA-256 of the content.
+    size : int
+        Size of the file in bytes.
+    """
+
+    kind: str
+    format_version: int
+    hinge_version: str
+    classes: tuple[Any, ...]
+    n_features: int
+    feature_names: tuple[str, ...] | None
+    problem: dict[str, Any]
+    parameters: dict[str, Any]
+    certificate: dict[str, Any]
+    statuses: tuple[str, ...]
+    solvers: tuple[str, ...]
+    n_rows: int | None
+    fingerprint: str | None
+    digest: str
+    size: int
+
+    @property
+    def has_proof(self) -> bool:
+        """Whether the file has what proves optimality."""
+        return self.n_rows is not None
+
+
+def inspect(path: str | os.PathLike[str]) -> ModelDescription:
+    """Read what a model file says of itself, with all the checks of loading it.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+
+    Returns
+    -------
+    ModelDescription
+        Plain data.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is damaged, forged, of a newer format, or no model at all.
+    """
+    with reading(path) as file:
+        header = read_header(file)
+        kind = check_kind(header, MODEL_KINDS)
+        said = header.description
+        check_names(header, linear_file.tensors_of_linear(said, set(header.tensors)))
+        model = model_of(said, read_tensors(file, header), header.size)
+    names = getattr(model, "feature_names_in_", None)
+    proof = said["proof"] or {}
+    return ModelDescription(
+        kind=kind,
+        format_version=said["format"],
+        hinge_version=said["hinge"],
+        classes=tuple(model.classes_.tolist()),
+        n_features=model.n_features_in_,
+        feature_names=None if names is None else tuple(names.tolist()),
+        problem=said["problem"],
+        parameters=said["parameters"],
+        certificate=said["certificate"],
+        statuses=tuple(solution.status.value for solution in model.solutions_),
+        solvers=tuple(solution.solver for solution in model.solutions_),
+        n_rows=proof.get("n_rows"),
+        fingerprint=proof.get("fingerprint"),
+        digest=said["sha256"],
+        size=header.size,
+    )

@@ -1,0 +1,203 @@
+"""Saving and loading fitted models: one format for all of them, numbers and text only.
+
+Loading a file never runs anything that the file chose. What a file can name (kinds of models,
+losses, types of labels) is compared with fixed lists; nothing is imported, looked up or called by
+a name out of a file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.metadata
+import os
+import re
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from sklearn.utils.validation import check_is_fitted
+
+from hinge.errors import InvalidParameterError, ModelFileError, UnsupportedError
+from hinge.estimators.linear_svc import LinearSVC
+from hinge.models import linear_file
+from hinge.models.container import (
+    Header,
+    open_container,
+    read_header,
+    read_tensors,
+    write_container,
+)
+from hinge.models.fields import Fields
+from hinge.models.text_lists import Tensors
+
+FORMAT = 1
+MODEL_KINDS = (linear_file.KIND,)
+_VERSION = re.compile(r"[0-9A-Za-z.+!-]{1,64}", re.ASCII)
+_SPARE = 16_000_000  # bytes that labels and names may take beside twice the file
+
+
+def save(model: Any, path: str | os.PathLike[str], proof: bool = True) -> None:
+    """Save a fitted model; the file appears at once and whole, or not at all.
+
+    Parameters
+    ----------
+    model : LinearSVC
+        A fitted estimator.
+    path : str or path-like
+        Where to; an existing file is replaced. The customary ending is ``.hinge``.
+    proof : bool, default=True
+        Whether to keep what proves optimality: dual coefficients (8 bytes per row and problem),
+        where the optima must lie, and a fingerprint of the training data. Without it ``verify``
+        can only confirm the objective, and ``settled`` proves nothing.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written; names it. What was there before is untouched.
+
+    Notes
+    -----
+    Parameters, labels, feature names, weights and certificates are kept. Not kept: ``callback``,
+    the options of a solver object (its name is), the traces of the runs and their states.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from sklearn.datasets import make_classification
+    >>> X, y = make_classification(random_state=0)
+    >>> model = LinearSVC().fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(model, Path(folder, "model.hinge"))
+    ...     loaded = load(Path(folder, "model.hinge"))
+    >>> bool((loaded.predict(X) == model.predict(X)).all())
+    True
+    >>> loaded.certificate_.gap == model.certificate_.gap
+    True
+    """
+    if not isinstance(model, LinearSVC):
+        message = f"model must be a fitted hinge.LinearSVC; got {type(model).__name__}."
+        raise InvalidParameterError(message)
+    check_is_fitted(model)
+    content, tensors = linear_file.put_linear(model, bool(proof))
+    description = {"format": FORMAT, "hinge": importlib.metadata.version("hinge"), **content}
+    _confirm(description, tensors)
+    write_container(path, description, tensors)
+
+
+def load(path: str | os.PathLike[str]) -> LinearSVC:
+    """Load a model that ``save`` wrote; any other bytes are an error.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+
+    Returns
+    -------
+    LinearSVC
+        A fitted estimator that predicts what the saved one did, to the bit. Its certificates are
+        the saved ones: a claim of whoever wrote the file, which ``verify`` checks.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is damaged, forged, of a newer format, or no model at all.
+    """
+    with reading(path) as file:
+        header = read_header(file)
+        check_kind(header, MODEL_KINDS)
+        wanted = linear_file.tensors_of_linear(header.description, set(header.tensors))
+        check_names(header, wanted)
+        tensors = read_tensors(file, header)
+        return model_of(header.description, tensors, header.size)
+
+
+@contextlib.contextmanager
+def reading(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file for reading, and put its path before every complaint about it.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    """
+    try:
+        with open_container(path) as file:
+            yield file
+    except ModelFileError as error:
+        message = f"{os.fspath(path)}: {error}"
+        raise ModelFileError(message) from None
+
+
+def check_kind(header: Header, kinds: tuple[str, ...]) -> str:
+    """Return the kind of a file, which must be one of some, in a format that is known here.
+
+    Parameters
+    ----------
+    header : Header
+        The header of the file.
+    kinds : tuple of str
+        The kinds that are wanted.
+    """
+    fields = Fields(header.description, "the description")
+    number = fields.integer("format")
+    if number != FORMAT:
+        message = (
+            f"it is of format {number}; this version of hinge reads format {FORMAT}. "
+            "Upgrade hinge to read it."
+        )
+        raise ModelFileError(message)
+    kind = fields.text("kind", longest=100)
+    if kind not in kinds:
+        message = f"it holds a {kind!r}; wanted is {' or '.join(map(repr, kinds))}."
+        raise ModelFileError(message)
+    if not _VERSION.fullmatch(fields.text("hinge", longest=64)):
+        message = "it does not say which version of hinge wrote it."
+        raise ModelFileError(message)
+    return kind
+
+
+def check_names(header: Header, wanted: set[str]) -> None:
+    """Refuse a file that has other tensors than its description asks for.
+
+    Parameters
+    ----------
+    header : Header
+        The header of the file.
+    wanted : set of str
+        The tensors that it must have.
+    """
+    present = set(header.tensors)
+    if present != wanted:
+        extra, missing = sorted(present - wanted), sorted(wanted - present)
+        shown = [f"without {name!r}" for name in missing] + [f"with {n[:50]!r}" for n in extra]
+        message = f"its tensors are not those of a {header.description['kind']}: {shown[0]}."
+        raise ModelFileError(message)
+
+
+def model_of(description: dict[str, Any], tensors: Tensors, size: int) -> LinearSVC:
+    """Return the model of a description whose digest, format and kind have been looked at.
+
+    Parameters
+    ----------
+    description : dict
+        What the file says of itself.
+    tensors : dict of str to ndarray
+        All of its tensors, by the names that its kind knows.
+    size : int
+        Size of the file in bytes, which limits what it may take in memory.
+    """
+    own = ("format", "hinge", "kind", "tensors", "sha256")
+    content = {name: value for name, value in description.items() if name not in own}
+    fields = Fields(content, "the description")
+    return linear_file.take_linear(fields, tensors, 2 * size + _SPARE)
+
+
+def _confirm(description: dict[str, Any], tensors: Tensors) -> None:
+    """Refuse to write what could not be read again."""
+    size = sum(tensor.nbytes for tensor in tensors.values())
+    try:
+        model_of(description, tensors, size)
+    except ModelFileError as error:
+        message = f"this model cannot be saved: {error}"
+        raise UnsupportedError(message) from None
