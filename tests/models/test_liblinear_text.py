@@ -15,7 +15,7 @@ from tests.models.liblinear_files import BINARY, THREE
 
 from hinge import LinearSVC
 from hinge.errors import InvalidParameterError, UnsupportedError
-from hinge.models import from_sklearn, read_liblinear, write_liblinear
+from hinge.models import from_sklearn, liblinear_writer, read_liblinear, write_liblinear
 
 
 def read(text: str, folder: Path, **options: Any) -> LinearSVC:
@@ -195,6 +195,15 @@ def test_what_is_no_fitted_model_is_refused(tmp_path: Path) -> None:
     model, _ = Kind("int", 2, "augmented").fitted()
     with pytest.raises(InvalidParameterError, match=r"no intercept by its parameters"):
         write_liblinear(model.set_params(fit_intercept=False), tmp_path / "model.txt")
+
+
+def test_more_classes_than_are_read_are_not_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(liblinear_writer, "MOST_CLASSES", 2)
+    model, _ = Kind("int", 3, "augmented").fitted()
+    with pytest.raises(UnsupportedError, match="The model has 3 classes; this format takes 2"):
+        write_liblinear(model, tmp_path / "model.txt")
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
