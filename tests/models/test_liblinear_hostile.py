@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.models.liblinear_files import BINARY, THREE
 
 from hinge.errors import ModelFileError
-from hinge.models import read_liblinear
+from hinge.models import liblinear_reader, read_liblinear
 
 
 def refusal(content: str | bytes, folder: Path) -> str:
@@ -85,6 +85,7 @@ WEIGHTS = [
     ("0.25 \n-1e-3 ", "0.25 1 \n", ", line 7, column 8: 2 number(s); every line"),
     ("0.5 \n", "0.5", ", line 10, column 4: the last line does not end; the file may be cut off"),
     ("0.5 \n", "0.5 \n\n", ", line 11, column 1: 0 number(s); every line of weights has 1."),
+    ("-1e-3 ", " " * 65 + "1", ", line 8, column 66: a line of more than 65 bytes; 1 weight(s)"),
     ("0.5 \n", "0" * 2**19, ", line 10: a line of more than 65 bytes; 1 weight(s) are shorter."),
 ]
 
@@ -130,6 +131,15 @@ def test_damaged_files_are_refused_or_valid(seed: int) -> None:
     assert outcome.failures == []
     assert outcome.counts["refused"] > 1000
     assert outcome.counts["accepted, other"] > 50  # the valid ones are checked too
+
+
+def test_it_does_not_matter_where_pieces_end(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    whole = campaign(200, seed)
+    for size in (1, 7, 30):
+        monkeypatch.setattr(liblinear_reader, "_PIECE", size)
+        in_pieces = campaign(200, seed)
+        assert in_pieces.failures == []
+        assert in_pieces.counts == whole.counts
 
 
 @pytest.mark.parametrize("digits", [b"1\n", b"0.12345678901234567 \n"])

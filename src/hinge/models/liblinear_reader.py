@@ -193,20 +193,15 @@ class _Weights:
 
     def _whole_lines(self) -> Iterator[bytes]:
         """Yield the rest of the file in pieces that end where a line ends."""
-        longest = (LONGEST_NUMBER + 1) * self.header.n_functions
         rest = b""
         while piece := self.file.read(_PIECE):
             piece = rest + piece
             end = piece.rfind(b"\n") + 1
             rest = piece[end:]
-            if len(rest) > longest:
-                reason = (
-                    f"a line of more than {longest} bytes; {self.header.n_functions} weight(s) "
-                    "are shorter."
-                )
-                refuse(self.path, reason, self.line + piece.count(b"\n") + 1)
             if end:
                 yield piece[:end]
+            if len(rest) > self._longest_line:
+                refuse(self.path, self._too_long, self.line + 1)
         if rest:
             reason = "the last line does not end; the file may be cut off in a number."
             refuse(self.path, reason, self.line + 1, len(rest) + 1)
@@ -215,7 +210,7 @@ class _Weights:
         """Return the numbers of some lines, of shape (lines, functions)."""
         n_functions = self.header.n_functions
         tokens: list[bytes] = []
-        if not piece.translate(None, _NUMBER_BYTES) and _has_so_many(piece, n_functions):
+        if not piece.translate(None, _NUMBER_BYTES) and self._is_regular(piece):
             tokens = piece.split()
         try:
             numbers = np.fromiter(map(float, tokens), np.float64, len(tokens))
@@ -237,18 +232,32 @@ class _Weights:
                 if value is None or not math.isfinite(value):
                     reason = f"a weight must be a finite decimal number; got {shown(token)}."
                     yield reason, number, match.start() + 1
+            if len(line) > self._longest_line:
+                yield self._too_long, number, self._longest_line + 1
             wanted = self.header.n_functions
             if len(tokens) != wanted:
                 reason = f"{len(tokens)} number(s); every line of weights has {wanted}."
                 yield reason, number, len(line) + 1
 
+    def _is_regular(self, piece: bytes) -> bool:
+        """Return whether every line has its number of weights and is not too long."""
+        characters = np.frombuffer(piece, np.uint8)
+        filled = characters > _LAST_WHITE_BYTE
+        starts = filled.copy()
+        starts[1:] &= ~filled[:-1]
+        ends = np.flatnonzero(characters == ord("\n"))
+        until = np.cumsum(starts, dtype=np.int64)[ends]
+        wanted = self.header.n_functions * np.arange(1, len(ends) + 1)
+        lengths = np.diff(ends, prepend=-1) - 1
+        return np.array_equal(until, wanted) and int(lengths.max()) <= self._longest_line
 
-def _has_so_many(piece: bytes, count: int) -> bool:
-    """Return whether every line has that many numbers."""
-    characters = np.frombuffer(piece, np.uint8)
-    filled = characters > _LAST_WHITE_BYTE
-    starts = filled.copy()
-    starts[1:] &= ~filled[:-1]
-    ends = np.flatnonzero(characters == ord("\n"))
-    until = np.cumsum(starts, dtype=np.int64)[ends]
-    return bool(np.array_equal(until, count * np.arange(1, len(ends) + 1)))
+    @property
+    def _longest_line(self) -> int:
+        return (LONGEST_NUMBER + 1) * self.header.n_functions
+
+    @property
+    def _too_long(self) -> str:
+        return (
+            f"a line of more than {self._longest_line} bytes; {self.header.n_functions} weight(s) "
+            "are shorter."
+        )
