@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "hinge/dual_schedule.hpp"
+#include "hinge/dual_state.hpp"
 #include "hinge/random.hpp"
 #include "hinge/rows.hpp"
 
@@ -187,6 +188,9 @@ class DualCoordinateRun {
         require_length(arrays_.random.size(), 4, "random");
         require_length(arrays_.counters.size(), kCounters, "counters");
         require_length(arrays_.numbers.size(), kNumbers, "numbers");
+        const char* const fault =
+            hinge::fault_in_state(*counters(), arrays_.order.data(), matrix_.count);
+        require(fault == nullptr, fault == nullptr ? "" : fault);
     }
 
     hinge::DualArrays views() const {

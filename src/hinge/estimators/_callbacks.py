@@ -65,7 +65,8 @@ class FunctionCaller:
     Parameters
     ----------
     function : callable
-        Takes a ClassEvent; True ends the fit.
+        Takes a ClassEvent; True ends the fit. If it has a method ``on_end``, that is told of the
+        end of every problem.
     positive_labels : list
         The positive class of each problem.
     """
@@ -80,7 +81,10 @@ class FunctionCaller:
         return self._function(shown) is True
 
     def on_end(self, number: int, solution: Solution) -> None:
-        """Do nothing: the function is told of steps only."""
+        """Tell a callback that wants to know."""
+        tell = getattr(self._function, "on_end", None)
+        if tell is not None:
+            tell(number, solution)
 
 
 class TaskTree:

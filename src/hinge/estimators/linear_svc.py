@@ -93,7 +93,8 @@ class LinearSVC(CallbackSupportMixin, LinearClassifier):
         Limit in seconds on the whole fit, greater than 0; the last certificates come on top.
     callback : callable or None, default=None
         Called with a ``ClassEvent`` after every step of the solver, on the thread that called
-        ``fit``; if it returns True the fit ends there, without a warning.
+        ``fit``; if it returns True the fit ends there, without a warning. A
+        ``hinge.models.Checkpoint`` can be given, to go on with a fit that was cut short.
 
     Attributes
     ----------
@@ -230,7 +231,9 @@ class LinearSVC(CallbackSupportMixin, LinearClassifier):
         warm = self._warm_points(rows, labels)
         with ExitStack() as stack:
             listeners = self._listeners(stack, options, rows, labels, arguments)
-            plan = _plan(options, began, listeners)
+            plan = replace(
+                _plan(options, began, listeners), resume=getattr(self.callback, "resumed", None)
+            )
             flag = stack.enter_context(listening())
             solutions = solve_one_vs_rest(rows, labels, options.objective, warm, plan, flag)
             self._store(solutions, labels, options.objective.intercept)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hinge.models.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from hinge.models.compare import compare
 from hinge.models.comparison import Comparison, Standing
 from hinge.models.description import ModelDescription, inspect
@@ -14,6 +15,7 @@ from hinge.models.verification import Optimality, ProblemVerification, Verificat
 from hinge.models.verify import verify
 
 __all__ = [
+    "Checkpoint",
     "Comparison",
     "ModelDescription",
     "Optimality",
@@ -24,8 +26,10 @@ __all__ = [
     "from_sklearn",
     "inspect",
     "load",
+    "load_checkpoint",
     "read_liblinear",
     "save",
+    "save_checkpoint",
     "verify",
     "write_liblinear",
     "write_onnx",

@@ -21,7 +21,7 @@ from hinge.multiclass.workers import HandOver, call_here, map_in_threads
 from hinge.problem import Intercept, Problem
 from hinge.result import Certificate, Point, Solution, Status, Stop, Trace
 from hinge.rows import Rows
-from hinge.solvers import Event, Settings, Solver, StopFlag, get_solver, run
+from hinge.solvers import Event, Settings, Solver, State, StopFlag, get_solver, run
 
 _WORTH_A_ROUND = 0.05  # share of the time limit below which no further round is begun
 _NEVER_BEGUN = "training was stopped before this class began: nothing is proven"
@@ -34,7 +34,7 @@ class Listener(Protocol):
         """Take note of a step of problem ``number``; return True to end the whole fit."""
 
     def on_end(self, number: int, solution: Solution) -> None:
-        """Take note that problem ``number`` is over."""
+        """Take note that problem ``number`` is over; the solution still has its state."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,9 @@ class Plan:
         How many problems are solved at a time; never changes a result.
     listeners : tuple of Listener
         Who is told how it goes.
+    resume : callable or None
+        Takes the number of a problem, the problem and the criteria, and returns where an earlier
+        fit has left it: a state, a solution, a point, or None.
     """
 
     solver: str | Solver = "auto"
@@ -60,6 +63,7 @@ class Plan:
     seed: int = 0
     threads: int = 1
     listeners: tuple[Listener, ...] = ()
+    resume: Callable[[int, Problem, Stop], State | Solution | Point | None] | None = None
 
 
 def solve_one_vs_rest(
@@ -155,6 +159,14 @@ class _Fit:
                 self.solutions[number] = _never_begun(self.untrained, self.plan)
             return
         problem = self.make_problem(number) if before is None else before.state.problem
+        state, warm = (None, self.warm[number]) if before is None else (before.state, None)
+        if before is None and self.plan.resume is not None:
+            earlier = self.plan.resume(number, problem, self.plan.stop)
+            if isinstance(earlier, Solution):
+                self._end(number, earlier, hand_over)
+                return
+            state = earlier if isinstance(earlier, State) else None
+            warm = earlier if isinstance(earlier, Point) else warm
         settings = Settings(
             stop=replace(self.plan.stop, seconds=seconds),
             seed=self.plan.seed,
@@ -162,14 +174,17 @@ class _Fit:
             threads=max(1, self.plan.threads // len(self.warm)),
         )
         solver = get_solver(self.plan.solver, problem, self.plan.stop.gap)
-        state = None if before is None else before.state
-        solution = run(problem, solver, settings, self.warm[number], state, self.flag)
+        solution = run(problem, solver, settings, warm, state, self.flag)
         if before is not None:
             solution = _joined(before, solution)
         if solution.status is Status.TIME_LIMIT and len(self.warm) > 1:
             self.solutions[number] = solution
             return
-        self.solutions[number] = solution = replace(solution, state=None)
+        self._end(number, solution, hand_over)
+
+    def _end(self, number: int, solution: Solution, hand_over: HandOver) -> None:
+        """Store what came of a problem, without its state, and tell the listeners."""
+        self.solutions[number] = replace(solution, state=None)
         if self.plan.listeners:
             hand_over(lambda: self._tell_end(number, solution))
 

@@ -54,6 +54,8 @@ class Event:
         Time since the run began.
     point : callable
         Returns the current point, as a copy, when called.
+    state : callable
+        Returns the solver's state, as a copy to resume from, when called.
     """
 
     problem: Problem
@@ -61,6 +63,7 @@ class Event:
     certificate: Certificate | None
     seconds: float
     point: Callable[[], Point] = field(repr=False)
+    state: Callable[[], Any] = field(repr=False)
 
 
 Observer = Callable[[Event], Any]
@@ -214,8 +217,11 @@ class _Run:
             state = self._resumed(resume)
         state.step_limit = self.settings.stop.steps
         self.progress = self.solver.progress(state)
-        self.judge.begin(self.progress)
         status = None
+        if resume is not None:
+            self.judge.go_on(state.judged_work, state.was_refused)
+            if self.judge.has_to_begin(self.progress):
+                status = self._certify(state)
         while status is None:
             status = self._limit() or self._advance(state)
         return self._conclude(state, status)
@@ -240,6 +246,7 @@ class _Run:
         status = None
         if self.judge.is_due(self.progress):
             status = self._certify(state)
+            state.judged_work, state.was_refused = self.judge.last_work, self.judge.refused
         else:
             self._record(self.progress.primal, self.progress.dual, certified=False)
         if self._observe(state) and status is None:
@@ -322,6 +329,7 @@ class _Run:
             self.certificate,
             self._seconds(),
             lambda: self.solver.point(state),
+            lambda: state.resumed(self.problem),
         )
         answers = [observer(event) for observer in self.settings.observers]
         return any(answer is True for answer in answers)

@@ -51,35 +51,40 @@ class Judge:
         self._primal: tuple[Point, Certificate] | None = None
         self._dual: tuple[Point, Certificate] | None = None
         self._work_of_one = PASSES * problem.rows.n_stored + _CALL_OVERHEAD
-        self._last_work = 0
-        self._refused = False
+        self.last_work = 0
+        self.refused = False
         self._history: list[tuple[int, float]] = []
 
-    def begin(self, progress: Progress) -> None:
-        """Count work from here: a run that goes on has been judged before."""
-        self._last_work = progress.work
+    def go_on(self, last_work: int, refused: bool) -> None:
+        """Go on with the schedule of a run that has been judged before."""
+        self.last_work = last_work
+        self.refused = refused
+
+    def has_to_begin(self, progress: Progress) -> bool:
+        """Return whether a run that goes on says that it has arrived, and nobody refused that."""
+        return progress.at_rest or (self._claims(progress) and not self.refused)
 
     def has_judged(self, progress: Progress) -> bool:
         """Return whether nothing has been done since the last certificate."""
-        return bool(self._history) and progress.work == self._last_work
+        return bool(self._history) and progress.work == self.last_work
 
     def is_due(self, progress: Progress) -> bool:
         """Return whether a certificate should be made now."""
-        since = progress.work - self._last_work
+        since = progress.work - self.last_work
         if progress.at_rest:
             return True
         patience = WORK_PER_CERTIFICATE * self._work_of_one
-        if self._claims(progress) and (not self._refused or since >= patience):
+        if self._claims(progress) and (not self.refused or since >= patience):
             return True
-        return since >= max(patience, self._last_work)
+        return since >= max(patience, self.last_work)
 
     def certify(self, point: Point, progress: Progress) -> Certificate:
         """Certify a point and remember it if it is the best primal, dual or pair."""
         # The region of a free intercept takes passes of its own: only the last point gets it.
         certificate = self._judge(point, region=self.problem.intercept is not Intercept.FREE)
-        self._last_work = progress.work
+        self.last_work = progress.work
         self._history.append((progress.work, min(certificate.gap, self._smallest_gap())))
-        self._refused |= self._claims(progress) and not self.stop.satisfied_by(certificate)
+        self.refused |= self._claims(progress) and not self.stop.satisfied_by(certificate)
         self._remember(point, certificate)
         return certificate
 

@@ -45,8 +45,23 @@ class State:
     problem: Problem
     solver_name: str = ""
     step_limit: int | None = None  # steps that the run may do in all; a call may do many of them
+    judged_work: int = 0  # the work that had been done at the last certificate on schedule
+    was_refused: bool = False  # whether a certificate has refused a claim of having arrived
     _fingerprint: str | None = None
     _transient: ClassVar[tuple[str, ...]] = ("problem",)  # made anew from the problem
+
+    def parts(self) -> dict[str, Any]:
+        """Return what makes this state, by name: everything but the problem and who runs it.
+
+        Returns
+        -------
+        dict of str to object
+            Arrays, numbers, words, dictionaries of such, and lists that only lose their first
+            entries; not copied.
+        """
+        left_out = {*self._transient, "solver_name", "step_limit", "_fingerprint"}
+        own = {key: value for key, value in self.__dict__.items() if key not in left_out}
+        return {**own, "judged_work": self.judged_work, "was_refused": self.was_refused}
 
     def __getstate__(self) -> dict[str, Any]:
         kept = {key: value for key, value in self.__dict__.items() if key not in self._transient}
