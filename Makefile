@@ -4,10 +4,11 @@
 #   make test    the whole test suite, and what depends on native code again for each CPU level
 #   make lint    style, types and import contracts
 #   make native  C++ tests: optimised, then under ASan and UBSan
-#   make fuzz-reader  libFuzzer on the reader of LIBSVM text (needs clang); FUZZ_SECONDS=600
 #   make asan    the Python tests with the compiled core under ASan and UBSan
-#   make fuzz-model      ten minutes of coverage-guided fuzzing of the model loader
-#   make campaign-model  100,000 mutated model files under ASan; killed saves; full disks
+#   make fuzz-reader      ten minutes of libFuzzer on the reader of LIBSVM text (needs clang)
+#   make fuzz-model       ten minutes of coverage-guided fuzzing of the model loader
+#   make campaign-model   100,000 mutated model files under ASan; killed saves; full disks
+#   make campaign-import  100,000 damaged LIBLINEAR text models against their reader
 #   make docs    the documentation site, warnings as errors
 #   make bench   a short benchmark;  make bench-peers  an environment per competing library
 #   make wheel   the wheel for this Python, into dist/
@@ -27,7 +28,8 @@ CPP_SOURCES := $(sort $(shell find cpp -name '*.hpp' -o -name '*.cpp' -o -name '
 CORE_SOURCES := CMakeLists.txt pyproject.toml $(filter-out cpp/tests/%,$(CPP_SOURCES))
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo test lint style types contracts native asan fuzz-reader fuzz-model campaign-model docs bench bench-peers wheel clean
+.PHONY: help env demo test lint style types contracts native asan docs bench bench-peers wheel clean
+.PHONY: fuzz-reader fuzz-model campaign-model campaign-import
 
 help:
 	@sed -n '1,/^$$/s/^# \{0,1\}//p' Makefile
@@ -140,6 +142,11 @@ campaign-model: $(ENVIRONMENT)
 	$(BIN)/python tools/sanitized_tests.py --python -m fuzz.model_file.campaign --count $(MUTATIONS)
 	$(BIN)/python -m fuzz.model_file.kill_saves --kills $(KILLS)
 	unshare -rm $(BIN)/python -m fuzz.model_file.full_disk
+
+# --- damaged files ---------------------------------------------------------------------------
+
+campaign-import: $(ENVIRONMENT)
+	$(BIN)/python -W error -m fuzz.liblinear_text.campaign 100000
 
 clean:
 	rm -rf $(VENV) build dist docs/_build src/hinge/_core.pyi hinge-demo.png \

@@ -33,6 +33,8 @@ class Status(enum.StrEnum):
     """Ctrl-C, or an observer asked to stop."""
     NUMERICAL_ERROR = "numerical_error"
     """The numbers left the range of floating point."""
+    IMPORTED = "imported"
+    """No run here: the weights come from another program, and nothing is proven of them."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Fitted models: in files, verified, and which of two is closer to the optimum."""
+"""Fitted models: in files, verified, compared, and exchanged with other programs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ from hinge.models.compare import compare
 from hinge.models.comparison import Comparison, Standing
 from hinge.models.description import ModelDescription, inspect
 from hinge.models.files import load, save
+from hinge.models.liblinear_reader import read_liblinear
+from hinge.models.liblinear_writer import write_liblinear
+from hinge.models.onnx_export import write_onnx
+from hinge.models.sklearn_models import from_sklearn
 from hinge.models.verification import Optimality, ProblemVerification, Verification
 from hinge.models.verify import verify
 
@@ -19,10 +23,14 @@ __all__ = [
     "Standing",
     "Verification",
     "compare",
+    "from_sklearn",
     "inspect",
     "load",
     "load_checkpoint",
+    "read_liblinear",
     "save",
     "save_checkpoint",
     "verify",
+    "write_liblinear",
+    "write_onnx",
 ]

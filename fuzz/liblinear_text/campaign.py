@@ -1,0 +1,129 @@
+"""Damage LIBLINEAR text models and read them: a valid model, or an error that says where.
+
+``python -m fuzz.liblinear_text.campaign 100000`` prints what became of them, and ends with an
+error if anything but these two happened. A file that breaks the reader is kept in
+``regressions``, which the tests replay.
+"""
+
+from __future__ import annotations
+
+import random
+import resource
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from fuzz.liblinear_text.mutations import SEEDS, mutated
+from fuzz.liblinear_text.plain_reader import decision_functions
+
+from hinge.errors import ModelFileError
+from hinge.models import read_liblinear
+
+REGRESSIONS = Path(__file__).parent / "regressions"
+_SLOW_SECONDS = 1.0
+
+
+@dataclass
+class Outcome:
+    """What became of the files of a campaign.
+
+    Parameters
+    ----------
+    counts : Counter of str
+        How many were refused, are the same model as the original, or another valid one.
+    failures : list of tuple
+        Files that broke the reader, with the reason.
+    slowest : float
+        The longest time that one took, in seconds.
+    """
+
+    counts: Counter[str] = field(default_factory=Counter)
+    failures: list[tuple[bytes, str]] = field(default_factory=list)
+    slowest: float = 0.0
+
+
+def judged(content: bytes, path: Path, original: bytes | None = None) -> str:
+    """Return what the reader makes of a file, after checking that it is one of two things.
+
+    Parameters
+    ----------
+    content : bytes
+        The file.
+    path : Path
+        Where to put it.
+    original : bytes or None, default=None
+        What it was made of.
+    """
+    path.write_bytes(content)
+    try:
+        model = read_liblinear(path)
+    except ModelFileError as error:
+        if not str(error).startswith(str(path)):
+            raise
+        return "refused"
+    labels, coef, intercepts = decision_functions(content)
+    assert model.classes_.tolist() == labels
+    assert np.array_equal(model.coef_, coef)
+    assert np.array_equal(np.broadcast_to(model.intercept_, len(coef)), intercepts)
+    assert np.isfinite(model.coef_).all()
+    assert np.isfinite(model.intercept_).all()
+    assert model.n_features_in_ == coef.shape[1] == model.coef_.shape[1]
+    assert len(model.certificates_) == len(model.solutions_) == len(coef)
+    rows = np.eye(min(coef.shape[1], 8), coef.shape[1])
+    with np.errstate(over="ignore", invalid="ignore"):
+        assert set(model.predict(rows).tolist()) <= set(labels)
+    return "accepted, same" if content == original else "accepted, other"
+
+
+def campaign(count: int, seed: int = 0) -> Outcome:
+    """Read that many damaged files.
+
+    Parameters
+    ----------
+    count : int
+        How many.
+    seed : int, default=0
+        Seed of the damage.
+    """
+    rng = random.Random(seed)
+    outcome = Outcome()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.txt"
+        for _ in range(count):
+            original = rng.choice(SEEDS)
+            content = mutated(original, rng)
+            began = time.perf_counter()
+            try:
+                outcome.counts[judged(content, path, original)] += 1
+            except Exception as error:  # whatever it is, it should not have been raised
+                outcome.failures.append((content, f"{type(error).__name__}: {error}"))
+            outcome.slowest = max(outcome.slowest, time.perf_counter() - began)
+    return outcome
+
+
+def main(arguments: list[str]) -> int:
+    """Run a campaign, report it, and keep what broke the reader."""
+    count = int(arguments[0]) if arguments else 100_000
+    seed = int(arguments[1]) if len(arguments) > 1 else 0
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    outcome = campaign(count, seed)
+    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    lines = [f"{name:16} {number}" for name, number in sorted(outcome.counts.items())]
+    lines += [
+        f"{'failures':16} {len(outcome.failures)}",
+        f"slowest file     {outcome.slowest:.3f} s",
+    ]
+    lines += [f"memory grew by   {grown:.1f} MB", *(reason for _, reason in outcome.failures[:10])]
+    sys.stdout.write("\n".join(lines) + "\n")
+    for number, (content, _) in enumerate(outcome.failures):
+        REGRESSIONS.mkdir(exist_ok=True)
+        (REGRESSIONS / f"found-{seed}-{number}.txt").write_bytes(content)
+    return 1 if outcome.failures or outcome.slowest > _SLOW_SECONDS else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
