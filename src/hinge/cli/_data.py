@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 import tempfile
@@ -19,10 +20,11 @@ from hinge.cli._errors import CommandError
 from hinge.cli._labels import plain
 from hinge.cli._options import IndexBase, ReadingOptions
 from hinge.cli._progress import waiting
-from hinge.data import Dataset, read
+from hinge.data import Dataset, iter_blocks, read
 from hinge.errors import DataFileError
 
 STDIN = Path("-")
+_NUMBER = re.compile(r"-?[0-9]{1,9}")
 _SHOWN = 5  # names listed in a message
 
 
@@ -62,9 +64,8 @@ class Reader:
             Rows, and labels if there are any.
         """
         with stored(path, self.options) as file, waiting(self.output, f"reading {plain(str(path))}"):
-            data = read(file, **self.arguments(labelled))
-        for note in data.notes:
-            self.output.note(f"{plain(str(path))}: {note}")
+            data = read(file, n_jobs=self.threads, **self._arguments(labelled))
+        self._pass_on(data, path)
         if required and data.y is None:
             reason = "there are no labels in this file; name their column with --label."
             raise DataFileError(reason, str(path))
@@ -73,19 +74,33 @@ class Reader:
             raise DataFileError(reason, str(path))
         return data
 
-    def arguments(self, labelled: bool = True) -> dict[str, Any]:
-        """Return the arguments of the functions in ``hinge.data``.
+    def blocks(self, path: Path, labelled: bool = True) -> Iterator[Dataset]:
+        """Read a file block by block, in bounded memory.
 
         Parameters
         ----------
+        path : Path
+            The file; ``-`` is standard input.
         labelled : bool, default=True
-            Whether the file has labels.
+            Whether to look for labels in a table.
 
-        Returns
-        -------
-        dict
-            By name.
+        Yields
+        ------
+        Dataset
+            Consecutive rows.
         """
+        with stored(path, self.options) as file:
+            for number, block in enumerate(iter_blocks(file, **self._arguments(labelled))):
+                if number == 0:
+                    self._pass_on(block, path)
+                yield block
+
+    def _pass_on(self, data: Dataset, path: Path) -> None:
+        for note in data.notes:
+            self.output.note(f"{plain(str(path))}: {note}")
+
+    def _arguments(self, labelled: bool) -> dict[str, Any]:
+        """Return what both functions of ``hinge.data`` take."""
         bases: dict[IndexBase, Any] = {
             IndexBase.AUTO: "auto",
             IndexBase.ZERO: True,
@@ -95,13 +110,12 @@ class Reader:
             "format": None if self.options.format is None else str(self.options.format),
             "label": _column(self.options.label) if labelled else False,
             "zero_based": bases[self.options.index_base],
-            "n_jobs": self.threads,
         }
 
 
 def _column(label: str | None) -> str | int | None:
     """Return a column as the user named it: a number where it is written like one."""
-    return int(label) if label is not None and label.isascii() and label.isdigit() else label
+    return int(label) if label is not None and _NUMBER.fullmatch(label) else label
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import time
 import warnings
@@ -20,7 +21,7 @@ from hinge.cli._progress import Size, duration, fit_display
 from hinge.data import Dataset
 from hinge.errors import Interrupted
 from hinge.estimators.linear_svc import LinearSVC
-from hinge.result import Solution, Status
+from hinge.result import Certificate, Solution, Status
 from hinge.threads import thread_count
 
 _PARAMETER = re.compile(r"\b(max_iter|time_limit|tol)\b")
@@ -110,8 +111,6 @@ def fit(parameters: dict[str, Any], data: Dataset, output: Output) -> Fit:
     told = tuple(_in_options(str(warning.message)) for warning in caught)
     for text in told:
         output.warning(text)
-    if interrupted:
-        output.warning(f"training was stopped by Ctrl-C after {duration(seconds)}.")
     return Fit(model, data, seconds, interrupted, told)
 
 
@@ -145,18 +144,46 @@ def summary(done: Fit, path: Path) -> str:
         ("data", f"{X.shape[0]} rows, {X.shape[1]} features"),
         ("classes", f"{len(classes)}: {shown}"),
         ("status", f"{done.status.value} after {duration(done.seconds)}"),
-        ("objective", f"{certificate.primal:.10g}"),
-        ("proven", f"at least {certificate.primal - certificate.gap:.10g}"),
-        ("gap", f"{certificate.relative_gap:.2g} relative, {model.tol:g} asked for"),
     ]
     if len(model.solutions_) > 1:
-        lines[3:3] = [("worst class", _worst(model))]
+        lines.append(("worst class", _worst(model)))
+    lines += _proven(certificate, model.tol)
     still_open = open_labels(done)
     if still_open is not None:
         text = f"at most {still_open} of {X.shape[0]} training labels can change by more training"
         lines.append(("open labels", text))
     lines.append(("model", f"{path} ({path.stat().st_size:,} bytes)"))
     return aligned(lines)
+
+
+def _proven(certificate: Certificate, tolerance: float) -> list[tuple[str, str]]:
+    """Return the lines on what is proven, or the reason why nothing is."""
+    if math.isnan(certificate.primal):
+        return [("proven", "nothing: " + "; ".join(certificate.notes))]
+    return [
+        ("objective", f"{certificate.primal:.10g}"),
+        ("proven", f"at least {certificate.primal - certificate.gap:.10g}"),
+        ("gap", f"{certificate.relative_gap:.2g} relative, {tolerance:g} asked for"),
+    ]
+
+
+def tell_interruption(done: Fit, path: Path, output: Output) -> None:
+    """Say what Ctrl-C has ended and where the model is.
+
+    Parameters
+    ----------
+    done : Fit
+        The fit.
+    path : Path
+        The model file that was written.
+    output : Output
+        Where it is said.
+    """
+    if done.interrupted:
+        output.warning(
+            f"training was interrupted after {duration(done.seconds)}; the best model found until "
+            f"then was saved as {plain(str(path))}."
+        )
 
 
 def _worst(model: LinearSVC) -> str:

@@ -60,9 +60,13 @@ class Forecast:
             Its relative gap, as far as is known.
         """
         digits = -math.log10(gap) if 0.0 < gap < 1.0 else 0.0
-        problem = self._problems.setdefault(number, _Problem())
+        # The one that stepped last stands last.
+        problem = self._problems.pop(number, _Problem())
+        self._problems[number] = problem
         problem.recent.append((seconds, min(digits, self._target)))
         problem.taken = seconds if digits >= self._target else None
+        for over in list(self._problems.values())[: -self._threads]:
+            over.taken = over.recent[-1][0]  # its thread has gone on to another problem
 
     @property
     def done(self) -> float:

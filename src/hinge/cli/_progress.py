@@ -71,7 +71,7 @@ def fit_display(
     columns = (
         TextColumn("training"),
         BarColumn(bar_width=24),
-        TextColumn("gap {task.fields[gap]} of {task.fields[goal]}", markup=False),
+        TextColumn("gap {task.fields[gap]}, goal {task.fields[goal]}", markup=False),
         TextColumn("{task.fields[rate]}{task.fields[of_classes]}", markup=False),
         TextColumn("{task.fields[left]}", markup=False),
     )

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 
-from hinge.cli._console import write_json, write_text
+from hinge.cli._console import Output, write_json, write_text
 from hinge.cli._data import Reader, fitted_to, labels_like
 from hinge.cli._errors import Exit
 from hinge.cli._labels import label_json, label_text
@@ -18,6 +19,8 @@ from hinge.cli._models import check_output, load_any
 from hinge.cli._options import DataFile, ModelFile, ReadingOptions, Threads
 from hinge.data import Dataset
 from hinge.durable import atomic_write
+from hinge.estimators._linear_model import winners
+from hinge.estimators.linear_svc import LinearSVC
 
 _LINES_AT_A_TIME = 10_000
 
@@ -52,7 +55,7 @@ def predict(settings: PredictSettings) -> int:
     """Write the label that MODEL gives each row of DATA, one per line.
 
     MODEL is a model file of hinge or a text model of LIBLINEAR. If DATA has labels of its own,
-    the accuracy is noted on stderr.
+    the accuracy is noted on stderr. DATA may be larger than memory.
     """
     output = settings.output()
     target = settings.output_file
@@ -61,31 +64,75 @@ def predict(settings: PredictSettings) -> int:
     model = load_any(settings.model)
     model.n_jobs = settings.threads
     reader = Reader(settings, output, settings.threads)
-    data = reader.read(settings.data, labelled=not settings.unlabelled, required=False)
-    data = fitted_to(model, data, output)
-    values = model.decision_function(data.X)
-    guessed = model.predict(data.X)
-    _write(settings, guessed, values if settings.scores else None)
-    _note_accuracy(settings, model, data, guessed)
+    blocks = reader.blocks(settings.data, labelled=not settings.unlabelled)
+    guesses = _Guesses(model, output)
+    if settings.json:
+        pieces = list(guesses.of(blocks))
+        data = {"labels": [label_json(label) for labels, _ in pieces for label in labels]}
+        if settings.scores:
+            data["decision_values"] = [row for _, values in pieces for row in values.tolist()]
+        write_json({**data, "accuracy": guesses.accuracy})
+        return Exit.SOLVED
+    with _destination(target) as write:
+        for labels, values in guesses.of(blocks):
+            for text in _lines(labels, values if settings.scores else None):
+                write(text)
+    if guesses.accuracy is not None:
+        share = f"{100.0 * guesses.accuracy:.4g} %"
+        output.note(f"accuracy {share} ({guesses.right} of {guesses.rows} labels agree).")
     return Exit.SOLVED
 
 
-def _write(settings: PredictSettings, guessed: Any, values: Any) -> None:
-    if settings.json:
-        data: dict[str, Any] = {"labels": [label_json(label) for label in guessed]}
-        if values is not None:
-            data["decision_values"] = np.asarray(values).tolist()
-        data["output"] = None if settings.output_file is None else str(settings.output_file)
-        write_json(data)
-        if settings.output_file is None:
+class _Guesses:
+    """Labels block by block, and how many of them agree with those of the file.
+
+    Parameters
+    ----------
+    model : LinearSVC
+        A fitted model.
+    output : Output
+        Where notes go.
+    """
+
+    def __init__(self, model: LinearSVC, output: Output) -> None:
+        self._model = model
+        self._output = output
+        self.rows = 0
+        self.right = 0
+        self._compared = 0
+
+    @property
+    def accuracy(self) -> float | None:
+        """The share of rows whose label agrees; None unless every row has one."""
+        return self.right / self.rows if self.rows and self._compared == self.rows else None
+
+    def of(self, blocks: Iterable[Dataset]) -> Iterator[tuple[Any, Any]]:
+        """Yield the labels and decision values of each block."""
+        for number, block in enumerate(blocks):
+            notes = self._output if number == 0 else replace(self._output, quiet=True)
+            X = fitted_to(self._model, block, notes).X
+            values = self._model.decision_function(X)
+            labels = self._model.classes_[winners(values)]
+            self._compare(block, labels)
+            yield labels, values
+
+    def _compare(self, block: Dataset, guessed: Any) -> None:
+        self.rows += len(guessed)
+        if block.y is None or isinstance(block.y, list):
             return
-    if settings.output_file is None:
-        for text in _lines(guessed, values):
-            write_text(text)
+        labels = labels_like(self._model.classes_, block.y, block.source)
+        self._compared += len(guessed)
+        self.right += int(np.count_nonzero(guessed == labels))
+
+
+@contextmanager
+def _destination(path: Path | None) -> Iterator[Callable[[str], object]]:
+    """Give a function that writes text to a file, whole or not at all, or to stdout."""
+    if path is None:
+        yield write_text
         return
-    with atomic_write(settings.output_file) as file:
-        for text in _lines(guessed, values):
-            file.write(text.encode())
+    with atomic_write(path) as file:
+        yield lambda text: file.write(text.encode())
 
 
 def _lines(guessed: Any, values: Any) -> Iterator[str]:
@@ -101,12 +148,3 @@ def _lines(guessed: Any, values: Any) -> Iterator[str]:
                 for label, row in zip(labels, rows, strict=True)
             ]
         yield "".join(f"{line}\n" for line in labels)
-
-
-def _note_accuracy(settings: PredictSettings, model: Any, data: Dataset, guessed: Any) -> None:
-    if data.y is None or isinstance(data.y, list):
-        return
-    labels = labels_like(model.classes_, data.y, data.source)
-    right = int(np.count_nonzero(guessed == labels))
-    share = 100.0 * right / max(1, len(guessed))
-    settings.output().note(f"accuracy {share:.4g} % ({right} of {len(guessed)} labels agree).")

@@ -11,7 +11,7 @@ import typer
 
 from hinge.cli._data import STDIN, Reader
 from hinge.cli._errors import Stopped, UsageError
-from hinge.cli._fit import fit, fit_data, summary
+from hinge.cli._fit import fit, fit_data, summary, tell_interruption
 from hinge.cli._labels import plain
 from hinge.cli._models import SUFFIX, check_output
 from hinge.cli._options import DataFile, Force, ReadingOptions, Threads
@@ -141,6 +141,7 @@ def train(settings: TrainSettings) -> int:
     except KeyboardInterrupt:
         message = "stopped by Ctrl-C; no model was written."
         raise Stopped(message) from None
+    tell_interruption(done, path, output)
     output.result(summary(done, path), {**fit_data(done), "model": str(path)})
     return done.exit_code
 
