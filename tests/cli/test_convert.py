@@ -37,7 +37,7 @@ def test_a_smaller_type(shell: Shell) -> None:
     assert hinge.data.read("rows.hingedata").X.dtype == np.float32
     run = shell("convert", path, "single.svm", "--dtype", "float32", "--json")
     assert run.data["rows"] == 60
-    X, _ = hinge.data.read_libsvm("single.svm")
+    X, _ = hinge.data.read_libsvm("single.svm", dtype=np.float32)
     again, _ = hinge.data.read_libsvm(path)
     np.testing.assert_array_equal(X.toarray(), again.toarray().astype(np.float32))
 

@@ -9,7 +9,11 @@ import typer
 
 from hinge.cli._console import write_text
 from hinge.cli._settings import add_command
+from hinge.cli.convert import ConvertSettings, convert
+from hinge.cli.demo import DemoSettings, demo
 from hinge.cli.evaluate import EvaluateSettings, evaluate
+from hinge.cli.export import ExportSettings, export
+from hinge.cli.import_model import ImportSettings, import_model
 from hinge.cli.predict import PredictSettings, predict
 from hinge.cli.svm_predict import SvmPredictSettings, svm_predict
 from hinge.cli.svm_train import (
@@ -61,6 +65,10 @@ _WORDS = {"ignore_unknown_options": True, "help_option_names": ["--help"]}
 add_command(app, "train", TrainSettings, train)
 add_command(app, "predict", PredictSettings, predict)
 add_command(app, "evaluate", EvaluateSettings, evaluate)
+add_command(app, "convert", ConvertSettings, convert)
+add_command(app, "import-model", ImportSettings, import_model)
+add_command(app, "export", ExportSettings, export)
+add_command(app, "demo", DemoSettings, demo)
 for _name, _settings, _command in (
     ("svm-train", SvmTrainSettings, svm_train),
     ("liblinear-train", LiblinearTrainSettings, liblinear_train),

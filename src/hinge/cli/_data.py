@@ -6,6 +6,7 @@ import re
 import shutil
 import sys
 import tempfile
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -116,6 +117,14 @@ class Reader:
 def _column(label: str | None) -> str | int | None:
     """Return a column as the user named it: a number where it is written like one."""
     return int(label) if label is not None and _NUMBER.fullmatch(label) else label
+
+
+@contextmanager
+def unnamed_rows() -> Iterator[None]:
+    """Let a model with names of features take rows without, which ``fitted_to`` has matched."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
+        yield
 
 
 @contextmanager

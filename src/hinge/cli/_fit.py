@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 from hinge.cli._console import Output
+from hinge.cli._data import unnamed_rows
 from hinge.cli._errors import Exit
 from hinge.cli._labels import label_json, label_text, plain
 from hinge.cli._progress import Size, duration, fit_display
@@ -204,8 +205,7 @@ def open_labels(done: Fit) -> int | None:
     proven = all(s.certificate.relative_gap < 1.0 for s in done.model.solutions_)
     if done.interrupted or not proven:
         return None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # rows from a file carry no names of columns
+    with unnamed_rows():
         return int(np.count_nonzero(~done.model.settled(done.data.X)))
 
 

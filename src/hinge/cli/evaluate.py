@@ -10,7 +10,7 @@ import numpy as np
 import typer
 
 from hinge.cli._console import Output
-from hinge.cli._data import Reader, fitted_to, labels_like
+from hinge.cli._data import Reader, fitted_to, labels_like, unnamed_rows
 from hinge.cli._errors import Exit
 from hinge.cli._labels import label_text
 from hinge.cli._models import load_any
@@ -44,7 +44,9 @@ def evaluate(settings: EvaluateSettings) -> int:
     for name, model in models:
         model.n_jobs = settings.threads
         truth = labels_like(model.classes_, data.y, data.source)
-        guessed = model.predict(fitted_to(model, data, output).X)
+        rows = fitted_to(model, data, output).X
+        with unnamed_rows():
+            guessed = model.predict(rows)
         results.append(score(name, model.classes_, truth, guessed))
     if settings.json:
         output.result("", {"data": str(settings.data), "models": [r.data() for r in results]})

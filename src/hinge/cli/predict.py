@@ -12,7 +12,7 @@ import numpy as np
 import typer
 
 from hinge.cli._console import Output, write_json, write_text
-from hinge.cli._data import Reader, fitted_to, labels_like
+from hinge.cli._data import Reader, fitted_to, labels_like, unnamed_rows
 from hinge.cli._errors import Exit
 from hinge.cli._labels import label_json, label_text
 from hinge.cli._models import check_output, load_any
@@ -111,7 +111,8 @@ class _Guesses:
         for number, block in enumerate(blocks):
             notes = self._output if number == 0 else replace(self._output, quiet=True)
             X = fitted_to(self._model, block, notes).X
-            values = self._model.decision_function(X)
+            with unnamed_rows():
+                values = self._model.decision_function(X)
             labels = self._model.classes_[winners(values)]
             self._compare(block, labels)
             yield labels, values

@@ -10,7 +10,7 @@ import numpy as np
 import typer
 
 from hinge.cli._console import Output, write_text
-from hinge.cli._data import Reader, fitted_to, labels_like
+from hinge.cli._data import Reader, fitted_to, labels_like, unnamed_rows
 from hinge.cli._errors import CommandError, Exit, UsageError
 from hinge.cli._labels import label_text
 from hinge.cli._letters import parse
@@ -52,7 +52,8 @@ def svm_predict(settings: SvmPredictSettings) -> int:
     model = load_any(model_path)
     options = ReadingOptions(quiet=output.quiet, format=DataFormat.LIBSVM)
     data = fitted_to(model, Reader(options, output, -1).read(data_path), output)
-    guessed = model.predict(data.X)
+    with unnamed_rows():
+        guessed = model.predict(data.X)
     with atomic_write(output_path) as file:
         file.write("".join(f"{label_text(label)}\n" for label in guessed).encode())
     right = int(np.count_nonzero(guessed == labels_like(model.classes_, data.y, data.source)))

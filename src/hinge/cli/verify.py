@@ -6,7 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
-from hinge.cli._data import Reader, fitted_to, labels_like
+from hinge.cli._data import Reader, fitted_to, labels_like, unnamed_rows
 from hinge.cli._errors import Exit
 from hinge.cli._models import load_any
 from hinge.cli._options import DataFile, ModelFile, ReadingOptions, Threads
@@ -35,7 +35,7 @@ def verify(settings: VerifySettings) -> int:
     data = Reader(settings, output, settings.threads).read(settings.data)
     data = fitted_to(model, data, output)
     labels = labels_like(model.classes_, data.y, data.source)
-    with waiting(output, "recomputing the certificate"):
+    with waiting(output, "recomputing the certificate"), unnamed_rows():
         found = recompute(model, data.X, labels)
     code = exit_code(found)
     text = "\n".join(found.sentences())
