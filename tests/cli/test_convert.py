@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.cli.running import Shell, classes_apart
 
 import hinge
 from hinge.models import load
-from tests.cli.running import Shell, classes_apart
 
 
 def test_shards_train_to_the_same_bits(shell: Shell, trained: Path) -> None:
@@ -67,9 +67,7 @@ def test_what_is_there_stays(shell: Shell) -> None:
     Path("rows.hingedata").write_text("precious")
     run = shell("convert", path, "rows.hingedata")
     assert run.code == 1
-    assert run.err == (
-        "hinge: error: rows.hingedata exists already; pass --force to replace it.\n"
-    )
+    assert run.err == ("hinge: error: rows.hingedata exists already; pass --force to replace it.\n")
     assert Path("rows.hingedata").read_text() == "precious"
     assert shell("convert", path, "rows.hingedata", "--force").code == 0
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.cli.running import Shell, classes_apart, write_rows
 
 from hinge.cli._scores import score
-from tests.cli.running import Shell, classes_apart, write_rows
 
 
 def test_figures_by_hand() -> None:

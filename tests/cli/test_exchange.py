@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.cli.running import Shell
 
 from hinge.models import load, read_liblinear
-from tests.cli.running import Shell
 
 
 def test_text_there_and_back(shell: Shell, trained: Path) -> None:

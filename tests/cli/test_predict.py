@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.cli.running import Shell, classes_apart, write_rows
 
 import hinge
 from hinge.models import load
-from tests.cli.running import Shell, classes_apart, write_rows
 
 
 def test_a_label_per_line(shell: Shell, trained: Path) -> None:

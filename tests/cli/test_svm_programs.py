@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.cli.running import Shell, classes_apart, hard_rows
 
 import hinge
 from hinge.models import load
-from tests.cli.running import Shell, classes_apart, hard_rows
 
 
 def test_train_and_predict_as_with_libsvm(shell: Shell) -> None:
@@ -18,9 +18,9 @@ def test_train_and_predict_as_with_libsvm(shell: Shell) -> None:
     run = shell("svm-train", "-s", "0", "-t", "0", "-c", "10", "-w1", "2", path)
     assert run.code == 0
     X, y = hinge.data.read_libsvm(path)
-    expected = hinge.LinearSVC(
-        loss="hinge", intercept="free", C=10, class_weight={1.0: 2.0}
-    ).fit(X, y)
+    expected = hinge.LinearSVC(loss="hinge", intercept="free", C=10, class_weight={1.0: 2.0}).fit(
+        X, y
+    )
     np.testing.assert_array_equal(load(Path("rows.svm.model")).coef_, expected.coef_)
     run = shell("svm-predict", path, "rows.svm.model", "out")
     assert run.code == 0

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.cli.running import Shell, classes_apart, hard_rows, write_rows
 
 import hinge
 from hinge.models import load
-from tests.cli.running import Shell, classes_apart, hard_rows, write_rows
 
 
 def test_a_model_beside_the_data(shell: Shell) -> None:

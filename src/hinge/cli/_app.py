@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -14,6 +14,7 @@ from hinge.cli.demo import DemoSettings, demo
 from hinge.cli.evaluate import EvaluateSettings, evaluate
 from hinge.cli.export import ExportSettings, export
 from hinge.cli.import_model import ImportSettings, import_model
+from hinge.cli.inspect import InspectSettings, inspect
 from hinge.cli.predict import PredictSettings, predict
 from hinge.cli.svm_predict import SvmPredictSettings, svm_predict
 from hinge.cli.svm_train import (
@@ -23,6 +24,7 @@ from hinge.cli.svm_train import (
     svm_train,
 )
 from hinge.cli.train import TrainSettings, train
+from hinge.cli.verify import VerifySettings, verify
 
 app = typer.Typer(
     name="hinge",
@@ -65,15 +67,13 @@ _WORDS = {"ignore_unknown_options": True, "help_option_names": ["--help"]}
 add_command(app, "train", TrainSettings, train)
 add_command(app, "predict", PredictSettings, predict)
 add_command(app, "evaluate", EvaluateSettings, evaluate)
+add_command(app, "inspect", InspectSettings, inspect)
+add_command(app, "verify", VerifySettings, verify)
 add_command(app, "convert", ConvertSettings, convert)
 add_command(app, "import-model", ImportSettings, import_model)
 add_command(app, "export", ExportSettings, export)
 add_command(app, "demo", DemoSettings, demo)
-for _name, _settings, _command in (
-    ("svm-train", SvmTrainSettings, svm_train),
-    ("liblinear-train", LiblinearTrainSettings, liblinear_train),
-    ("svm-predict", SvmPredictSettings, svm_predict),
-):
-    add_command(
-        app, _name, _settings, _command, rich_help_panel=_CLASSIC, context_settings=_WORDS
-    )
+_DETAILS: dict[str, Any] = {"rich_help_panel": _CLASSIC, "context_settings": _WORDS}
+add_command(app, "svm-train", SvmTrainSettings, svm_train, **_DETAILS)
+add_command(app, "liblinear-train", LiblinearTrainSettings, liblinear_train, **_DETAILS)
+add_command(app, "svm-predict", SvmPredictSettings, svm_predict, **_DETAILS)

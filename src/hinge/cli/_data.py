@@ -64,7 +64,10 @@ class Reader:
         Dataset
             Rows, and labels if there are any.
         """
-        with stored(path, self.options) as file, waiting(self.output, f"reading {plain(str(path))}"):
+        with (
+            stored(path, self.options) as file,
+            waiting(self.output, f"reading {plain(str(path))}"),
+        ):
             data = read(file, n_jobs=self.threads, **self._arguments(labelled))
         self._pass_on(data, path)
         if required and data.y is None:
@@ -196,7 +199,7 @@ def fitted_to(model: Any, data: Dataset, output: Output) -> Dataset:
             "and are ignored."
         )
         return replace(data, X=data.X[:, :wanted])
-    X = data.X
+    X: Any = data.X
     return replace(data, X=sp.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], wanted)))
 
 

@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from hinge.cli._console import Output
 from hinge.cli._data import unnamed_rows
 from hinge.cli._errors import Exit
-from hinge.cli._labels import label_json, label_text, plain
+from hinge.cli._labels import label_json, label_text, listed, plain
 from hinge.cli._progress import Size, duration, fit_display
 from hinge.data import Dataset
 from hinge.errors import Interrupted
@@ -92,8 +92,9 @@ def fit(parameters: dict[str, Any], data: Dataset, output: Output) -> Fit:
     """
     model = LinearSVC(**parameters)
     n_classes = len(np.unique(np.asarray(data.y)))
-    stored = data.X.nnz if sp.issparse(data.X) else data.X.size
-    size = Size(data.X.shape[0], int(stored), 1 if n_classes <= 2 else n_classes)
+    X: Any = data.X
+    stored = X.nnz if sp.issparse(X) else X.size
+    size = Size(X.shape[0], int(stored), 1 if n_classes <= 2 else n_classes)
     threads = thread_count(model.n_jobs)
     began = time.perf_counter()
     interrupted = False
@@ -140,10 +141,9 @@ def summary(done: Fit, path: Path) -> str:
     model, X = done.model, done.data.X
     certificate = model.certificate_
     classes = [label_text(label) for label in model.classes_]
-    shown = ", ".join(classes) if len(classes) <= 10 else f"{', '.join(classes[:8])}, ..."
     lines = [
         ("data", f"{X.shape[0]} rows, {X.shape[1]} features"),
-        ("classes", f"{len(classes)}: {shown}"),
+        ("classes", f"{len(classes)}: {listed(classes)}"),
         ("status", f"{done.status.value} after {duration(done.seconds)}"),
     ]
     if len(model.solutions_) > 1:

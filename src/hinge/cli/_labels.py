@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+_LISTED = 10
+
 
 def plain(text: str) -> str:
     """Return the text with everything that a terminal would not print escaped.
@@ -62,3 +64,20 @@ def label_json(label: Any) -> Any:
     if isinstance(value, float) and math.isfinite(value) and value == int(value):
         return int(value)
     return value
+
+
+def listed(names: list[str]) -> str:
+    """Return names on one line, the middle ones left out where there are many.
+
+    Parameters
+    ----------
+    names : list of str
+        The names.
+
+    Returns
+    -------
+    str
+        Printable.
+    """
+    shown = names if len(names) <= _LISTED else [*names[: _LISTED - 2], "...", names[-1]]
+    return ", ".join(plain(name) for name in shown)

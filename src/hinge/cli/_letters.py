@@ -67,9 +67,7 @@ class Letters:
         """
         return int(self._read(letter, default, int, "a whole number"))
 
-    def _read(
-        self, letter: str, default: float, kind: Callable[[str], float], name: str
-    ) -> float:
+    def _read(self, letter: str, default: float, kind: Callable[[str], float], name: str) -> float:
         text = self.values.get(letter)
         if text is None:
             return default

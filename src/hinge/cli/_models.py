@@ -10,7 +10,7 @@ from hinge.cli._errors import CommandError, UsageError
 from hinge.cli._labels import plain
 from hinge.errors import ModelFileError
 from hinge.estimators.linear_svc import LinearSVC
-from hinge.models import load, read_liblinear
+from hinge.models import inspect, load, read_liblinear
 
 SUFFIX = ".hinge"
 _LIBLINEAR_HEAD = b"solver_type"
@@ -53,7 +53,7 @@ def is_model(path: Path) -> bool:
         The file.
     """
     try:
-        load(path)
+        inspect(path)
     except ModelFileError:
         return False
     return True

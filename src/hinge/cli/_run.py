@@ -39,7 +39,7 @@ def run(arguments: list[str]) -> int:
     try:
         code = _call(arguments)
         sys.stdout.flush()
-    except BaseException as error:  # noqa: BLE001 - whatever it is, the user gets a sentence
+    except BaseException as error:  # whatever it is, the user gets a sentence
         cause = error.cause if isinstance(error, CommandFailed) else error
         code = _report(cause, wants_json, debug)
     return int(code)

@@ -57,9 +57,7 @@ class ConvertSettings(ReadingOptions):
     ]
     to: Annotated[
         TargetFormat | None,
-        typer.Option(
-            help="Format of TARGET, where its name does not tell.", show_default=False
-        ),
+        typer.Option(help="Format of TARGET, where its name does not tell.", show_default=False),
     ] = None
     dtype: Annotated[
         ValueType | None,

@@ -75,9 +75,9 @@ def _show_classes(output: Output, result: Scores, several: bool) -> None:
     of_model = f" of {result.name}" if several else ""
     names = [label_text(label) for label in result.labels]
     output.result(f"\nClasses{of_model}:\n", {})
+    figures = (result.precision, result.recall, result.f1)
     lines = [
-        [name, *(f"{value[k]:.4f}" for value in (result.precision, result.recall, result.f1))]
-        + [str(int(result.support[k]))]
+        [name, *(f"{values[k]:.4f}" for values in figures), str(int(result.support[k]))]
         for k, name in enumerate(names)
     ]
     output.table(["class", "precision", "recall", "F1", "rows"], lines)

@@ -40,9 +40,7 @@ class ExportSettings(ShownOptions):
     ]
     to: Annotated[
         ExportFormat | None,
-        typer.Option(
-            help="Format of TARGET, where its name does not tell.", show_default=False
-        ),
+        typer.Option(help="Format of TARGET, where its name does not tell.", show_default=False),
     ] = None
     force: Force = False
 
@@ -58,8 +56,10 @@ def export(settings: ExportSettings) -> int:
         raise UsageError(message)
     check_output(settings.target, settings.force, [settings.model])
     model = load_any(settings.model)
-    writers = {ExportFormat.LIBLINEAR: write_liblinear, ExportFormat.ONNX: write_onnx}
-    writers[form](model, settings.target)
+    if form is ExportFormat.LIBLINEAR:
+        write_liblinear(model, settings.target)
+    else:
+        write_onnx(model, settings.target)
     size = settings.target.stat().st_size
     text = aligned([(str(form), f"{settings.target} ({size:,} bytes)")])
     settings.output().result(text, {"target": str(settings.target), "format": str(form)})

@@ -10,7 +10,7 @@ import typer
 
 from hinge.cli._errors import CommandError, Exit
 from hinge.cli._fit import aligned
-from hinge.cli._labels import label_json, label_text, plain
+from hinge.cli._labels import label_json, label_text, listed, plain
 from hinge.cli._models import SUFFIX, check_output, is_liblinear, is_model
 from hinge.cli._options import Force, ShownOptions
 from hinge.models import read_liblinear, save
@@ -30,7 +30,7 @@ class ImportSettings(ShownOptions):
         Path | None,
         typer.Argument(
             metavar="MODEL",
-            help="Model file to write; the name of SOURCE with .hinge in this folder, if not given.",
+            help="Model file to write; if not given, the name of SOURCE with .hinge, in this folder.",
             show_default=False,
         ),
     ] = None
@@ -50,7 +50,7 @@ def import_model(settings: ImportSettings) -> int:
     save(model, target)
     classes = list(model.classes_)
     lines = [
-        ("classes", f"{len(classes)}: {', '.join(label_text(label) for label in classes)}"),
+        ("classes", f"{len(classes)}: {listed([label_text(label) for label in classes])}"),
         ("features", str(model.n_features_in_)),
         ("model", f"{target} ({target.stat().st_size:,} bytes)"),
     ]

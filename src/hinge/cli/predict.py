@@ -145,7 +145,6 @@ def _lines(guessed: Any, values: Any) -> Iterator[str]:
         if values is not None:
             rows = np.asarray(values)[piece].reshape(len(labels), -1).tolist()
             labels = [
-                "\t".join([label, *map(repr, row)])
-                for label, row in zip(labels, rows, strict=True)
+                "\t".join([label, *map(repr, row)]) for label, row in zip(labels, rows, strict=True)
             ]
         yield "".join(f"{line}\n" for line in labels)

@@ -132,9 +132,7 @@ def _refuse_pairs(request: Request, data: Dataset) -> None:
         raise CommandError(message)
 
 
-def _cross_validate(
-    parameters: dict[str, Any], data: Dataset, folds: int, output: Output
-) -> int:
+def _cross_validate(parameters: dict[str, Any], data: Dataset, folds: int, output: Output) -> int:
     splits = StratifiedKFold(folds, shuffle=True, random_state=0)
     y = np.asarray(data.y)
     smallest = int(np.unique(y, return_counts=True)[1].min())

@@ -47,7 +47,7 @@ class TrainSettings(ReadingOptions):
         Path | None,
         typer.Argument(
             metavar="MODEL",
-            help="Model file to write; the name of DATA with .hinge in this folder, if not given.",
+            help="Model file to write; if not given, the name of DATA with .hinge, in this folder.",
             show_default=False,
         ),
     ] = None
@@ -55,9 +55,9 @@ class TrainSettings(ReadingOptions):
         float,
         typer.Option("--C", "-C", "-c", help="Weight of the losses.", rich_help_panel=MACHINE),
     ] = 1.0
-    loss: Annotated[
-        Loss, typer.Option(help="Loss of a margin.", rich_help_panel=MACHINE)
-    ] = Loss.SQUARED_HINGE
+    loss: Annotated[Loss, typer.Option(help="Loss of a margin.", rich_help_panel=MACHINE)] = (
+        Loss.SQUARED_HINGE
+    )
     intercept: Annotated[
         InterceptKind,
         typer.Option(

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
 from hinge.cli._data import Reader, fitted_to, labels_like, unnamed_rows
 from hinge.cli._errors import Exit
+from hinge.cli._labels import label_json
 from hinge.cli._models import load_any
 from hinge.cli._options import DataFile, ModelFile, ReadingOptions, Threads
 from hinge.cli._progress import waiting
-from hinge.models import Verification
+from hinge.models import Optimality, Verification
 from hinge.models import verify as recompute
+from hinge.result import Certificate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,8 +54,31 @@ def exit_code(found: Verification) -> Exit:
     """
     if not found.truthful:
         return Exit.FAILED
-    return Exit.SOLVED if found.optimality == "proven" else Exit.NOT_CERTIFIED
+    return Exit.SOLVED if found.optimality is Optimality.PROVEN else Exit.NOT_CERTIFIED
 
 
 def _plain(found: Verification) -> dict[str, Any]:
-    return {**dataclasses.asdict(found), "sentences": list(found.sentences())}
+    return {
+        "truthful": found.truthful,
+        "optimality": str(found.optimality),
+        "same_data": found.same_data,
+        "rows": found.n_rows,
+        "objective": found.primal,
+        "relative_gap": found.relative_gap,
+        "problems": [
+            {
+                "positive_class": label_json(problem.label),
+                "truthful": problem.truthful,
+                "stated": _figures(problem.stated),
+                "recomputed": _figures(problem.recomputed),
+                "differences": list(problem.differences),
+            }
+            for problem in found.problems
+        ],
+        "sentences": found.sentences(),
+    }
+
+
+def _figures(certificate: Certificate) -> dict[str, float]:
+    names = ("primal", "dual", "gap", "relative_gap", "kkt")
+    return {name: float(getattr(certificate, name)) for name in names}
