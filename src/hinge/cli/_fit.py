@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import math
 import re
+import signal
+import threading
 import time
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -98,7 +102,7 @@ def fit(parameters: dict[str, Any], data: Dataset, output: Output) -> Fit:
     threads = thread_count(model.n_jobs)
     began = time.perf_counter()
     interrupted = False
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as caught, _ended_by_termination():
         warnings.simplefilter("always", ConvergenceWarning)
         try:
             with fit_display(output, size, model.tol, threads, model.time_limit) as callback:
@@ -114,6 +118,19 @@ def fit(parameters: dict[str, Any], data: Dataset, output: Output) -> Fit:
     for text in told:
         output.warning(text)
     return Fit(model, data, seconds, interrupted, told)
+
+
+@contextmanager
+def _ended_by_termination() -> Iterator[None]:
+    """Let SIGTERM do what Ctrl-C does: whoever ends a job wants its best model."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _in_options(message: str) -> str:

@@ -30,7 +30,7 @@ class ImportSettings(ShownOptions):
         Path | None,
         typer.Argument(
             metavar="MODEL",
-            help="Model file to write; if not given, the name of SOURCE with .hinge, in this folder.",
+            help="Model file to write; if not given, SOURCE with .hinge, in this folder.",
             show_default=False,
         ),
     ] = None

@@ -47,7 +47,7 @@ class TrainSettings(ReadingOptions):
         Path | None,
         typer.Argument(
             metavar="MODEL",
-            help="Model file to write; if not given, the name of DATA with .hinge, in this folder.",
+            help="Model file to write; if not given, DATA with .hinge, in this folder.",
             show_default=False,
         ),
     ] = None
