@@ -18,6 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
+from hinge.cli._checkpoints import CheckpointPlan, checkpoints
 from hinge.cli._console import Output
 from hinge.cli._data import unnamed_rows
 from hinge.cli._errors import Exit
@@ -77,7 +78,12 @@ class Fit:
         return Exit.SOLVED if self.is_solved else Exit.NOT_CERTIFIED
 
 
-def fit(parameters: dict[str, Any], data: Dataset, output: Output) -> Fit:
+def fit(
+    parameters: dict[str, Any],
+    data: Dataset,
+    output: Output,
+    checkpoint: CheckpointPlan | None = None,
+) -> Fit:
     """Train a linear machine.
 
     Parameters
@@ -88,6 +94,8 @@ def fit(parameters: dict[str, Any], data: Dataset, output: Output) -> Fit:
         Rows and labels.
     output : Output
         Where progress and warnings go.
+    checkpoint : CheckpointPlan or None, default=None
+        Where to write the state of the fit, and whether to go on from it.
 
     Returns
     -------
@@ -105,7 +113,10 @@ def fit(parameters: dict[str, Any], data: Dataset, output: Output) -> Fit:
     with warnings.catch_warnings(record=True) as caught, _ended_by_termination():
         warnings.simplefilter("always", ConvergenceWarning)
         try:
-            with fit_display(output, size, model.tol, threads, model.time_limit) as callback:
+            with (
+                fit_display(output, size, model.tol, threads, model.time_limit) as display,
+                checkpoints(checkpoint, display, output) as callback,
+            ):
                 model.set_params(callback=callback).fit(data.X, data.y)
         except Interrupted:
             interrupted = True

@@ -68,6 +68,8 @@ def _report(error: BaseException, wants_json: bool, debug: bool) -> int:
     if debug:
         sys.stderr.write("".join(traceback.format_exception(error)))
     code, text = _judged(error)
+    if not text:  # no command was given: the help page has been shown
+        return code
     if wants_json:
         data = error_data(error, code)
         data["error"]["message"] = text  # type: ignore[index]
@@ -89,6 +91,8 @@ def _judged(error: BaseException) -> tuple[Exit, str]:
 
 def _parser_sentence(error: Any) -> str:
     message = " ".join(error.format_message().split())
+    if not message:
+        return ""
     command = PROGRAM if error.ctx is None else error.ctx.command_path
     if not message.endswith((".", "?")):
         message += "."

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from hinge.cli._checkpoints import CheckpointPlan
 from hinge.cli._data import STDIN, Reader
 from hinge.cli._errors import Stopped, UsageError
 from hinge.cli._fit import fit, fit_data, summary, tell_interruption
@@ -97,6 +98,29 @@ class TrainSettings(ReadingOptions):
             rich_help_panel=STOPPING,
         ),
     ] = None
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write the state of training there from time to time, to go on from it later.",
+            show_default=False,
+            rich_help_panel=STOPPING,
+        ),
+    ] = None
+    checkpoint_every: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS", help="Time between two checkpoints.", rich_help_panel=STOPPING
+        ),
+    ] = 30.0
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help="Go on from the checkpoint, if it is there; the result has the same bits.",
+            rich_help_panel=STOPPING,
+        ),
+    ] = False
     threads: Threads = -1
     seed: Annotated[int, typer.Option(help="Seed of every random choice.")] = 0
     no_proof: Annotated[
@@ -132,18 +156,33 @@ def train(settings: TrainSettings) -> int:
     """
     output = settings.output()
     path = _model_path(settings)
+    plan = _checkpoint_plan(settings)
     try:
         check_output(path, settings.force, [settings.data], over_models=True)
         data = Reader(settings, output, settings.threads).read(settings.data)
         weights = class_weights(settings.class_weight, data.y)
-        done = fit({**settings.parameters(), "class_weight": weights}, data, output)
+        parameters = {**settings.parameters(), "class_weight": weights}
+        done = fit(parameters, data, output, plan)
         save(done.model, path, proof=not settings.no_proof)
+        if plan is not None:
+            plan.conclude(done.is_solved, output)
     except KeyboardInterrupt:
         message = "stopped by Ctrl-C; no model was written."
         raise Stopped(message) from None
     tell_interruption(done, path, output)
     output.result(summary(done, path), {**fit_data(done), "model": str(path)})
     return done.exit_code
+
+
+def _checkpoint_plan(settings: TrainSettings) -> CheckpointPlan | None:
+    if settings.checkpoint is None:
+        if settings.resume:
+            message = "--resume goes on from a checkpoint; name it with --checkpoint FILE."
+            raise UsageError(message)
+        return None
+    plan = CheckpointPlan(settings.checkpoint, settings.checkpoint_every, settings.resume)
+    plan.check(settings.force, [settings.data, _model_path(settings)])
+    return plan
 
 
 def _model_path(settings: TrainSettings) -> Path:
