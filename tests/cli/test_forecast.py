@@ -27,7 +27,10 @@ def test_nothing_is_said_too_early_or_of_a_gap_that_stands_still() -> None:
     forecast.step(0, 0.1, 0.5)
     assert forecast.seconds_left() is None
     for k in range(10):
-        forecast.step(0, 0.2 + k, 0.5)
+        forecast.step(0, 0.2 + k, 0.5 - 0.01 * k)  # it has hardly begun to close
+    assert forecast.seconds_left() is None
+    for k in range(80):
+        forecast.step(0, 12.0 + k, 1e-3)
     assert forecast.seconds_left() is None
 
 
@@ -67,6 +70,7 @@ def test_odd_gaps_do_no_harm(gap: float) -> None:
         (4.21, "4.2 s"),
         (42.1, "42 s"),
         (185.0, "3 min 05 s"),
+        (2622.0, "43 min"),
         (7800.0, "2 h 10 min"),
     ],
 )

@@ -71,8 +71,8 @@ def test_one_signal_saves_the_best_model(folder: Path, sent: signal.Signals) -> 
     hard_rows(Path("hard.npz"))
     with Terminal("train", "hard.npz", "m", *ENDLESS) as terminal:
         shown = terminal.read_until(b"rows/s")
-        assert b"gap" in shown
-        assert b"goal 1e-15" in shown
+        assert b"gap " in shown
+        assert b" to 1e-15, " in shown
         terminal.process.send_signal(sent)
         rest = terminal.read_until(None)
         out = terminal.ended(with_code=130)

@@ -147,4 +147,6 @@ def _finite(data: Any) -> Any:
 
 
 def _console(stderr: bool = False, width: int | None = None) -> Console:
-    return Console(stderr=stderr, width=width, highlight=False, soft_wrap=True, emoji=False)
+    console = Console(stderr=stderr, width=width, highlight=False, emoji=False)
+    console.soft_wrap = not console.is_terminal  # a file has lines as long as they are
+    return console

@@ -188,7 +188,7 @@ def summary(done: Fit, path: Path) -> str:
 def _proven(certificate: Certificate, tolerance: float) -> list[tuple[str, str]]:
     """Return the lines on what is proven, or the reason why nothing is."""
     if math.isnan(certificate.primal):
-        return [("proven", "nothing: " + "; ".join(certificate.notes))]
+        return [("proven", "; ".join(certificate.notes))]
     return [
         ("objective", f"{certificate.primal:.10g}"),
         ("proven", f"at least {certificate.primal - certificate.gap:.10g}"),

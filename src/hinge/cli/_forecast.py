@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 _SMALLEST_TOLERANCE = 1e-15  # below it rounding decides, not the solver
 _WINDOW = 64  # steps over which the rate is measured
 _ENOUGH_STEPS = 3
+_ENOUGH_DIGITS = 0.5  # before the gap has begun to close, its rate says nothing
 
 
 @dataclass
@@ -102,7 +103,7 @@ class Forecast:
     def _left(self, problem: _Problem) -> float | None:
         if problem.taken is not None:
             return 0.0
-        if len(problem.recent) < _ENOUGH_STEPS:
+        if len(problem.recent) < _ENOUGH_STEPS or problem.digits < _ENOUGH_DIGITS:
             return None
         (first_time, first_digits), (last_time, last_digits) = problem.recent[0], problem.recent[-1]
         gained, passed = last_digits - first_digits, last_time - first_time

@@ -13,7 +13,6 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
 from hinge.cli._console import Output
 from hinge.cli._forecast import Forecast
-from hinge.cli._labels import label_text
 from hinge.estimators._progress import best_known_gap
 
 _RATE_SECONDS = 2.0  # over which rows per second are averaged
@@ -70,10 +69,9 @@ def fit_display(
         return
     columns = (
         TextColumn("training"),
-        BarColumn(bar_width=24),
-        TextColumn("gap {task.fields[gap]}, goal {task.fields[goal]}", markup=False),
-        TextColumn("{task.fields[rate]}{task.fields[of_classes]}", markup=False),
-        TextColumn("{task.fields[left]}", markup=False),
+        BarColumn(bar_width=12),
+        # Short enough for 80 columns, with room for the ^C that a terminal shows.
+        TextColumn("{task.description}", markup=False),
     )
     display = Progress(*columns, console=output.stderr, transient=True, auto_refresh=False)
     with display:
@@ -126,9 +124,7 @@ class FitDisplay:
         self._last = float("-inf")
         self._work: dict[int, int] = {}
         self._visits: deque[tuple[float, float]] = deque([(0.0, 0.0)])
-        self._task = display.add_task(
-            "", total=1.0, gap="-", goal="-", rate="", of_classes="", left=""
-        )
+        self._task = display.add_task("", total=1.0)
 
     def __call__(self, event: Any) -> bool:
         """Take note of a step; never ends the fit."""
@@ -138,21 +134,19 @@ class FitDisplay:
         now = time.perf_counter() - self._began
         if now - self._last >= 1.0 / _UPDATES_PER_SECOND:
             self._last = now
-            self._show(event, gap, now)
+            self._show(gap, now)
         return False
 
-    def _show(self, event: Any, gap: float, now: float) -> None:
-        rate = self._rows_per_second(now)
-        several = self._size.n_problems > 1
-        which = f"class {label_text(event.label)}, {self._forecast.begun} of"
+    def _show(self, gap: float, now: float) -> None:
+        parts = [
+            f"gap {gap:.1e} to {self._forecast.tolerance:.0e}",
+            f"{in_words(self._rows_per_second(now))} rows/s",
+        ]
+        if self._size.n_problems > 1:
+            parts.append(f"class {self._forecast.begun}/{self._size.n_problems}")
+        parts += self._time_left(now)
         self._display.update(
-            self._task,
-            completed=self._forecast.done,
-            gap=f"{gap:.1e}",
-            goal=f"{self._forecast.tolerance:.0e}",
-            rate=f"{in_words(rate)} rows/s",
-            of_classes=f", {which} {self._size.n_problems}" if several else "",
-            left=self._time_left(now),
+            self._task, completed=self._forecast.done, description=", ".join(parts)
         )
         self._display.refresh()
 
@@ -165,12 +159,12 @@ class FitDisplay:
         (first_time, first), (last_time, last) = self._visits[0], self._visits[-1]
         return (last - first) / max(last_time - first_time, 1e-9)
 
-    def _time_left(self, now: float) -> str:
+    def _time_left(self, now: float) -> list[str]:
         left = self._forecast.seconds_left()
         if self._limit is not None:
             until_limit = max(0.0, self._limit - now)
             left = until_limit if left is None else min(left, until_limit)
-        return "time left unknown" if left is None else f"about {duration(left)} left"
+        return [] if left is None else [f"{duration(left)} left"]
 
 
 def in_words(count: float) -> str:
@@ -200,7 +194,9 @@ def duration(seconds: float) -> str:
     if seconds < 60.0:
         return f"{seconds:.1f} s" if seconds < 10.0 else f"{seconds:.0f} s"
     minutes, rest = divmod(round(seconds), 60)
-    if minutes < 60:
+    if minutes < 10:
         return f"{minutes} min {rest:02d} s"
+    if minutes < 60:
+        return f"{minutes} min"
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes:02d} min"

@@ -54,6 +54,10 @@ def add_command(
         Further arguments of ``typer.Typer.command``.
     """
     hints = get_type_hints(settings, include_extras=True)
+    for hint in hints.values():
+        for information in getattr(hint, "__metadata__", ()):
+            # Whoever opens a file says in our words why that fails; typer would say it first.
+            information.readable = False
 
     def entry(**values: Any) -> int:
         try:

@@ -35,7 +35,8 @@ class ExportSettings(ShownOptions):
     target: Annotated[
         Path,
         typer.Argument(
-            metavar="TARGET", help="File to write: .model is LIBLINEAR text, .onnx is ONNX."
+            metavar="TARGET",
+            help="File to write: .model is LIBLINEAR text, .onnx is ONNX.",
         ),
     ]
     to: Annotated[
