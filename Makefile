@@ -1,6 +1,6 @@
 # Needs Python 3.11 or newer, a C++20 compiler and make; everything else comes from PyPI into .venv.
 #   make env     the environment, with hinge built into it (rebuilds when C++ sources change)
-#   make demo    scikit-learn beside hinge on real data, in under a minute
+#   make demo    scikit-learn beside hinge on real data, then the command line, in under a minute
 #   make test    the whole test suite, and what depends on native code again for each CPU level
 #   make lint    style, types and import contracts
 #   make native  C++ tests: optimised, then under ASan and UBSan
@@ -55,6 +55,7 @@ env: $(ENVIRONMENT) $(VENV)/dev.installed
 
 demo: $(VENV)/hinge.built $(VENV)/demo.installed
 	$(BIN)/python examples/demo.py
+	$(BIN)/hinge demo
 
 # The tests of what runs in C++, which must hold for every CPU level and not only for the best.
 NATIVE_TESTS := $(wildcard $(addprefix tests/,kernels solvers multiclass estimators models))
