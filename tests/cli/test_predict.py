@@ -81,9 +81,9 @@ def test_columns_are_found_by_their_names(shell: Shell) -> None:
     Path("v.csv").write_text("weight,length\n2,7\n")
     run = shell("predict", "m", "v.csv", "--unlabelled")
     assert run.code == 1
-    assert "v.csv: these columns that the model was trained on are not in the file: 'height'" in (
-        run.err
-    )
+    assert "are not among its features: 'height'; check --label, or --unlabelled" in run.err
+    Path("w.csv").write_text("height,weight\n1,2\n")
+    assert "are not among its features: 'weight'; check" in shell("predict", "m", "w.csv").err
 
 
 def test_text_and_numbers_are_not_taken_for_each_other(shell: Shell, trained: Path) -> None:

@@ -212,7 +212,8 @@ def _by_name(wanted: list[str], data: Dataset, output: Output) -> Dataset:
     missing = [name for name in wanted if name not in place]
     if missing:
         reason = (
-            f"these columns that the model was trained on are not in the file: {_listed(missing)}."
+            f"these columns that the model was trained on are not among its features: "
+            f"{_listed(missing)}; check --label, or --unlabelled for a table without labels."
         )
         raise DataFileError(reason, data.source)
     known = set(wanted)
