@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +42,16 @@ def test_as_json(shell: Shell, trained: Path) -> None:
     assert set(data["labels"]) == {1, 2}
     assert len(data["labels"]) == len(data["decision_values"]) == 60
     assert 0.9 < data["accuracy"] <= 1.0
+
+
+def test_stdout_by_name_and_devices(shell: Shell, trained: Path) -> None:
+    assert shell("predict", trained, "rows.svm", "-o", "-").out.split() == (
+        shell("predict", trained, "rows.svm").out.split()
+    )
+    if Path(os.devnull).is_char_device():
+        assert shell("predict", trained, "rows.svm", "-o", os.devnull).code == 0
+        assert shell("svm-predict", "rows.svm", trained, os.devnull).code == 0
+    assert sorted(path.name for path in Path().iterdir()) == ["rows.svm", "rows.svm.hinge"]
 
 
 @pytest.mark.parametrize("target", ["rows.svm", "rows.svm.hinge"])

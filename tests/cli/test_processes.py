@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -133,6 +134,18 @@ def test_programs_of_their_own_name() -> None:
     done = subprocess.run([program, "rows", "m"], capture_output=True, check=False)
     assert done.returncode == 2
     assert done.stderr.startswith(b"hinge: error: svm-predict takes a data file, a model file")
+
+
+@needs_posix
+def test_closed_streams_and_narrow_encodings(model: Path) -> None:
+    rows = str(model.with_name("rows.svm"))
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    command = shlex.join([*PROGRAM, "evaluate", "missing-\u20ac", rows])
+    run = subprocess.run(
+        f"{command} >&-", shell=True, capture_output=True, check=False, env=environment
+    )
+    assert run.returncode == 1
+    assert run.stderr.startswith(b"hinge: error: missing-\\u20ac: there is no such file")
 
 
 def test_completion_knows_commands_and_options() -> None:

@@ -111,6 +111,25 @@ def test_where_the_model_cannot_be_written_nothing_is_trained(shell: Shell) -> N
     assert run.err == "hinge: error: here: this is a folder, and a file is needed.\n"
 
 
+def test_a_model_does_not_go_to_a_terminal(shell: Shell) -> None:
+    run = shell("train", classes_apart(Path("rows.svm")), "-")
+    assert run.code == 2
+    assert run.err == ("hinge: error: this cannot be written to standard output; name a file.\n")
+
+
+def test_a_header_can_be_said(shell: Shell) -> None:
+    Path("t.csv").write_text("1,2,3\n1,2,4\n2,1,3\n2,2,4\n")
+    for option, rows in (("--header", 3), ("--no-header", 4)):
+        assert shell("train", "t.csv", option, "--json", "--quiet").data["rows"] == rows
+
+
+def test_a_memory_limit(shell: Shell) -> None:
+    hard_rows(Path("hard.npz"), 500, 50)
+    run = shell("train", "hard.npz", "--memory-limit", "1000")
+    assert run.code == 1
+    assert "if that is right, pass --memory-limit " in run.err
+
+
 def test_names_of_columns_are_kept(shell: Shell) -> None:
     Path("t.csv").write_text("height,weight,label\n1,2,a\n2,1,b\n1,3,a\n3,1,b\n")
     assert shell("train", "t.csv").code == 0
@@ -136,13 +155,13 @@ def test_the_base_of_indices_can_be_said(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (["rows.svm", "--C", "0"], 1, "C must be"),
-        (["rows.svm", "--C", "-1"], 1, "C must be"),
+        (["rows.svm", "--C", "0"], 2, "C must be"),
+        (["rows.svm", "--C", "-1"], 2, "C must be"),
         (["rows.svm", "--C", "x"], 2, "invalid value for '--C'"),
         (["rows.svm", "--loss", "hing"], 2, "invalid value for '--loss'"),
         (["rows.svm", "--los", "hinge"], 2, "no such option: --los"),
         (["rows.svm", "--class-weight", "7=1"], 2, "there is no class '7' in the data"),
-        (["rows.svm", "--time-limit", "0"], 1, "time_limit must be"),
+        (["rows.svm", "--time-limit", "0"], 2, "--time-limit must be"),
         (["missing.svm"], 1, "missing.svm: there is no such file"),
         ([], 2, "missing argument 'DATA'"),
     ],

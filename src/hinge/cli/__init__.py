@@ -43,6 +43,7 @@ def _exit_with(arguments: list[str]) -> None:
     except ImportError:
         sys.stderr.write(_MISSING)
         sys.exit(1)
-    from hinge.cli._run import run  # noqa: PLC0415 - needs typer and rich
+    from hinge.cli._run import prepare_streams, run  # noqa: PLC0415 - needs typer and rich
 
+    prepare_streams()
     sys.exit(run(arguments))

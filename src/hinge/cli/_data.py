@@ -21,6 +21,7 @@ from hinge.cli._errors import CommandError
 from hinge.cli._labels import plain
 from hinge.cli._options import IndexBase, ReadingOptions
 from hinge.cli._progress import waiting
+from hinge.cli._words import in_options
 from hinge.data import Dataset, iter_blocks, read
 from hinge.errors import DataFileError
 
@@ -68,7 +69,12 @@ class Reader:
             stored(path, self.options) as file,
             waiting(self.output, f"reading {plain(str(path))}"),
         ):
-            data = read(file, n_jobs=self.threads, **self._arguments(labelled))
+            data = read(
+                file,
+                n_jobs=self.threads,
+                memory_limit=self.options.memory_limit,
+                **self._arguments(labelled),
+            )
         self._pass_on(data, path)
         if required and data.y is None:
             reason = "there are no labels in this file; name their column with --label."
@@ -101,7 +107,7 @@ class Reader:
 
     def _pass_on(self, data: Dataset, path: Path) -> None:
         for note in data.notes:
-            self.output.note(f"{plain(str(path))}: {note}")
+            self.output.note(f"{plain(str(path))}: {in_options(note)}")
 
     def _arguments(self, labelled: bool) -> dict[str, Any]:
         """Return what both functions of ``hinge.data`` take."""
@@ -114,6 +120,7 @@ class Reader:
             "format": None if self.options.format is None else str(self.options.format),
             "label": _column(self.options.label) if labelled else False,
             "zero_based": bases[self.options.index_base],
+            "header": self.options.header,
         }
 
 

@@ -6,6 +6,7 @@ import enum
 import os
 
 from hinge.cli._labels import plain
+from hinge.cli._words import in_options
 from hinge.errors import DataFileError, HingeError
 
 
@@ -52,7 +53,7 @@ def sentence(error: BaseException) -> str:
         One sentence, with the remedy where there is one.
     """
     if isinstance(error, HingeError):
-        return plain(" ".join(str(error).split()))
+        return plain(in_options(" ".join(str(error).split())))
     if isinstance(error, OSError):
         return _file_sentence(error)
     if isinstance(error, KeyboardInterrupt):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import signal
 import threading
 import time
@@ -24,13 +23,12 @@ from hinge.cli._data import unnamed_rows
 from hinge.cli._errors import Exit
 from hinge.cli._labels import label_json, label_text, listed, plain
 from hinge.cli._progress import Size, duration, fit_display
+from hinge.cli._words import in_options
 from hinge.data import Dataset
 from hinge.errors import Interrupted
 from hinge.estimators.linear_svc import LinearSVC
 from hinge.result import Certificate, Solution, Status
 from hinge.threads import thread_count
-
-_PARAMETER = re.compile(r"\b(max_iter|time_limit|tol)\b")
 
 
 @dataclass(frozen=True)
@@ -125,7 +123,8 @@ def fit(
     seconds = time.perf_counter() - began
     if data.feature_names is not None:
         model.feature_names_in_ = np.asarray(data.feature_names, dtype=object)
-    told = tuple(_in_options(str(warning.message)) for warning in caught)
+    messages = [str(warning.message).removeprefix("LinearSVC ") for warning in caught]
+    told = tuple(f"training {in_options(message)}" for message in messages)
     for text in told:
         output.warning(text)
     return Fit(model, data, seconds, interrupted, told)
@@ -142,13 +141,6 @@ def _ended_by_termination() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-def _in_options(message: str) -> str:
-    """Return an estimator's warning in the words of the command line."""
-    text = message.removeprefix("LinearSVC ")
-    option = _PARAMETER.sub(lambda name: "--" + name.group().replace("_", "-"), text)
-    return f"training {option}"
 
 
 def summary(done: Fit, path: Path) -> str:
@@ -188,7 +180,7 @@ def summary(done: Fit, path: Path) -> str:
 def _proven(certificate: Certificate, tolerance: float) -> list[tuple[str, str]]:
     """Return the lines on what is proven, or the reason why nothing is."""
     if math.isnan(certificate.primal):
-        return [("proven", "; ".join(certificate.notes))]
+        return [("proven", in_options("; ".join(certificate.notes)))]
     return [
         ("objective", f"{certificate.primal:.10g}"),
         ("proven", f"at least {certificate.primal - certificate.gap:.10g}"),

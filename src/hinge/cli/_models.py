@@ -73,6 +73,9 @@ def check_output(path: Path, force: bool, inputs: list[Path], over_models: bool 
     over_models : bool, default=False
         Whether a model file may be replaced without asking.
     """
+    if path == Path("-"):
+        message = "this cannot be written to standard output; name a file."
+        raise UsageError(message)
     for source in inputs:
         if path.exists() and source.exists() and path.samefile(source):
             message = f"{plain(str(path))} is an input of this command and cannot be its output."

@@ -105,3 +105,21 @@ class ReadingOptions(ShownOptions):
             rich_help_panel=READING,
         ),
     ] = IndexBase.AUTO
+    header: Annotated[
+        bool | None,
+        typer.Option(
+            "--header/--no-header",
+            help="Whether the first line of CSV text names the columns; looked at, if not given.",
+            show_default=False,
+            rich_help_panel=READING,
+        ),
+    ] = None
+    memory_limit: Annotated[
+        int | None,
+        typer.Option(
+            metavar="BYTES",
+            help="How much memory the rows may take; if not given, what the file's size allows.",
+            show_default=False,
+            rich_help_panel=READING,
+        ),
+    ] = None

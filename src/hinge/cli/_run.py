@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import traceback
@@ -13,6 +14,7 @@ from hinge.cli._app import app
 from hinge.cli._console import Output, write_json
 from hinge.cli._errors import Exit, UsageError, error_data, sentence
 from hinge.cli._settings import CommandFailed
+from hinge.errors import InvalidParameterError
 
 PROGRAM = "hinge"
 
@@ -43,6 +45,16 @@ def run(arguments: list[str]) -> int:
         cause = error.cause if isinstance(error, CommandFailed) else error
         code = _report(cause, wants_json, debug)
     return int(code)
+
+
+def prepare_streams() -> None:
+    """Make both streams take any text, also where they are closed or of a narrow encoding."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:  # how Python says that it was closed before the program began
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: PTH123, SIM115 - until the exit
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _without_debug(arguments: list[str]) -> tuple[list[str], bool]:
@@ -82,7 +94,7 @@ def _judged(error: BaseException) -> tuple[Exit, str]:
     """Return the exit code and the sentence of an exception."""
     if isinstance(error, KeyboardInterrupt):
         return Exit.INTERRUPTED, sentence(error)
-    if isinstance(error, UsageError):
+    if isinstance(error, UsageError | InvalidParameterError):
         return Exit.USAGE, sentence(error)
     if isinstance(error, _ParserError):
         return Exit.USAGE, _parser_sentence(error)

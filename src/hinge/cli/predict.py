@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,14 +10,14 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from hinge.cli._console import Output, write_json, write_text
+from hinge.cli._console import Output, write_json
 from hinge.cli._data import Reader, fitted_to, labels_like, unnamed_rows
 from hinge.cli._errors import Exit
 from hinge.cli._labels import label_json, label_text
-from hinge.cli._models import check_output, load_any
+from hinge.cli._models import load_any
 from hinge.cli._options import DataFile, ModelFile, ReadingOptions, Threads
+from hinge.cli._text_output import STDOUT, check_text_output, text_output
 from hinge.data import Dataset
-from hinge.durable import atomic_write
 from hinge.estimators._linear_model import winners
 from hinge.estimators.linear_svc import LinearSVC
 
@@ -32,15 +31,14 @@ class PredictSettings(ReadingOptions):
     model: ModelFile
     data: DataFile
     output_file: Annotated[
-        Path | None,
+        Path,
         typer.Option(
             "--output",
             "-o",
             metavar="FILE",
-            help="Where the labels go; to stdout, if not given. An existing file is replaced.",
-            show_default=False,
+            help="Where the labels go; - is stdout. An existing file is replaced.",
         ),
-    ] = None
+    ] = STDOUT
     scores: Annotated[
         bool,
         typer.Option("--scores", help="Write the decision values after each label, by tabs."),
@@ -59,8 +57,7 @@ def predict(settings: PredictSettings) -> int:
     """
     output = settings.output()
     target = settings.output_file
-    if target is not None:
-        check_output(target, True, [settings.model, settings.data])
+    check_text_output(target, [settings.model, settings.data])
     model = load_any(settings.model)
     model.n_jobs = settings.threads
     reader = Reader(settings, output, settings.threads)
@@ -73,7 +70,7 @@ def predict(settings: PredictSettings) -> int:
             data["decision_values"] = [row for _, values in pieces for row in values.tolist()]
         write_json({**data, "accuracy": guesses.accuracy})
         return Exit.SOLVED
-    with _destination(target) as write:
+    with text_output(target) as write:
         for labels, values in guesses.of(blocks):
             for text in _lines(labels, values if settings.scores else None):
                 write(text)
@@ -124,16 +121,6 @@ class _Guesses:
         labels = labels_like(self._model.classes_, block.y, block.source)
         self._compared += len(guessed)
         self.right += int(np.count_nonzero(guessed == labels))
-
-
-@contextmanager
-def _destination(path: Path | None) -> Iterator[Callable[[str], object]]:
-    """Give a function that writes text to a file, whole or not at all, or to stdout."""
-    if path is None:
-        yield write_text
-        return
-    with atomic_write(path) as file:
-        yield lambda text: file.write(text.encode())
 
 
 def _lines(guessed: Any, values: Any) -> Iterator[str]:

@@ -14,9 +14,9 @@ from hinge.cli._data import Reader, fitted_to, labels_like, unnamed_rows
 from hinge.cli._errors import CommandError, Exit, UsageError
 from hinge.cli._labels import label_text
 from hinge.cli._letters import parse
-from hinge.cli._models import check_output, load_any
+from hinge.cli._models import load_any
 from hinge.cli._options import DataFormat, ReadingOptions
-from hinge.durable import atomic_write
+from hinge.cli._text_output import check_text_output, text_output
 
 WORDS = "[-b 0] [-q] DATA MODEL OUTPUT"
 
@@ -47,15 +47,15 @@ def svm_predict(settings: SvmPredictSettings) -> int:
         )
         raise UsageError(message)
     data_path, model_path, output_path = (Path(word) for word in letters.files)
-    check_output(output_path, True, [data_path, model_path])
+    check_text_output(output_path, [data_path, model_path])
     output = Output(quiet="q" in letters.values)
     model = load_any(model_path)
     options = ReadingOptions(quiet=output.quiet, format=DataFormat.LIBSVM)
     data = fitted_to(model, Reader(options, output, -1).read(data_path), output)
     with unnamed_rows():
         guessed = model.predict(data.X)
-    with atomic_write(output_path) as file:
-        file.write("".join(f"{label_text(label)}\n" for label in guessed).encode())
+    with text_output(output_path) as write:
+        write("".join(f"{label_text(label)}\n" for label in guessed))
     right = int(np.count_nonzero(guessed == labels_like(model.classes_, data.y, data.source)))
     if not output.quiet:
         share = 100.0 * right / len(guessed)

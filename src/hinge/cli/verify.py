@@ -11,6 +11,7 @@ from hinge.cli._labels import label_json
 from hinge.cli._models import load_any
 from hinge.cli._options import DataFile, ModelFile, ReadingOptions, Threads
 from hinge.cli._progress import waiting
+from hinge.cli._words import in_options
 from hinge.models import Optimality, Verification
 from hinge.models import verify as recompute
 from hinge.result import Certificate
@@ -39,7 +40,7 @@ def verify(settings: VerifySettings) -> int:
     with waiting(output, "recomputing the certificate"), unnamed_rows():
         found = recompute(model, data.X, labels)
     code = exit_code(found)
-    text = "\n".join(found.sentences())
+    text = "\n".join(in_options(line) for line in found.sentences())
     output.result(text, {"exit_code": int(code), **_plain(found)})
     return code
 
@@ -75,7 +76,7 @@ def _plain(found: Verification) -> dict[str, Any]:
             }
             for problem in found.problems
         ],
-        "sentences": found.sentences(),
+        "sentences": [in_options(line) for line in found.sentences()],
     }
 
 
