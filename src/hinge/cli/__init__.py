@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-__all__ = ["liblinear_train", "main", "svm_predict", "svm_train"]
+__all__ = ["main", "main_liblinear_train", "main_svm_predict", "main_svm_train"]
 
 _MISSING = (
     "hinge: error: the command line needs the packages typer and rich, which are not installed; "
@@ -21,17 +21,17 @@ def main() -> None:
     _exit_with(sys.argv[1:])
 
 
-def svm_train() -> None:
+def main_svm_train() -> None:
     """Run ``hinge svm-train``, under a name of its own for scripts that want one word."""
     _exit_with(["svm-train", *sys.argv[1:]])
 
 
-def liblinear_train() -> None:
+def main_liblinear_train() -> None:
     """Run ``hinge liblinear-train``, under a name of its own for scripts that want one word."""
     _exit_with(["liblinear-train", *sys.argv[1:]])
 
 
-def svm_predict() -> None:
+def main_svm_predict() -> None:
     """Run ``hinge svm-predict``, under a name of its own for scripts that want one word."""
     _exit_with(["svm-predict", *sys.argv[1:]])
 
