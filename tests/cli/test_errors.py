@@ -159,7 +159,7 @@ def test_standard_input_that_is_wrong(shell: Shell, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["trian"], "no such command 'trian'"),
+        (["training"], "no such command 'training'"),
         (["train", "a", "b", "c"], "got unexpected extra argument"),
         (["--nonsense"], "no such option: --nonsense"),
     ],
