@@ -1,6 +1,6 @@
 # Needs Python 3.11 or newer, a C++20 compiler and make; everything else comes from PyPI into .venv.
 #   make env     the environment, with hinge built into it (rebuilds when C++ sources change)
-#   make demo    scikit-learn beside hinge on real data, in under a minute
+#   make demo    scikit-learn beside hinge on real data, then the command line, in under a minute
 #   make test    the whole test suite, and what depends on native code again for each CPU level
 #   make lint    style, types and import contracts
 #   make native  C++ tests: optimised, then under ASan and UBSan
@@ -60,6 +60,7 @@ env: $(ENVIRONMENT) $(VENV)/dev.installed
 
 demo: $(VENV)/hinge.built $(VENV)/demo.installed
 	$(BIN)/python examples/demo.py
+	$(BIN)/hinge demo
 
 # The tests of what runs in C++, which must hold for every CPU level and not only for the best.
 NATIVE_TESTS := $(wildcard $(addprefix tests/,kernels solvers multiclass estimators models))
@@ -143,10 +144,8 @@ campaign-model: $(ENVIRONMENT)
 	$(BIN)/python -m fuzz.model_file.kill_saves --kills $(KILLS)
 	unshare -rm $(BIN)/python -m fuzz.model_file.full_disk
 
-# --- damaged files ---------------------------------------------------------------------------
-
 campaign-import: $(ENVIRONMENT)
-	$(BIN)/python -W error -m fuzz.liblinear_text.campaign 100000
+	$(BIN)/python -W error -m fuzz.liblinear_text.campaign $(MUTATIONS)
 
 clean:
 	rm -rf $(VENV) build dist docs/_build src/hinge/_core.pyi hinge-demo.png \

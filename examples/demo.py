@@ -1,7 +1,8 @@
 """scikit-learn beside hinge on real data: same objective, but one of them proves what it says.
 
 Run it with ``make demo``. It needs no files (the data come with scikit-learn), takes well under a
-minute, prints two tables and saves a picture, ``hinge-demo.png``, in the working directory.
+minute, prints two tables and saves a picture, ``hinge-demo.png``, in the working directory. After
+it, ``make demo`` runs ``hinge demo``: the same library from the command line.
 """
 
 from __future__ import annotations

@@ -1,0 +1,148 @@
+"""What the options of LIBSVM and LIBLINEAR ask for, as parameters of an estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from hinge.cli._errors import CommandError, UsageError
+from hinge.cli._letters import Letters, parse
+
+_LATER = "is not in this version of hinge"
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a command line in the old style asks for.
+
+    Parameters
+    ----------
+    letters : Letters
+        The options.
+    parameters : dict
+        Of ``LinearSVC``, apart from class weights.
+    one_against_one : bool
+        Whether more than two classes would be trained in pairs.
+    notes : tuple of str
+        What the user should know.
+    """
+
+    letters: Letters
+    parameters: dict[str, Any]
+    one_against_one: bool = False
+    notes: tuple[str, ...] = ()
+
+    @property
+    def quiet(self) -> bool:
+        """Whether ``-q`` was given."""
+        return "q" in self.letters.values
+
+    @property
+    def folds(self) -> int | None:
+        """The number of folds of a cross-validation, if one was asked for."""
+        if "v" not in self.letters.values:
+            return None
+        folds = self.letters.whole("v", 0)
+        if folds < 2:
+            message = f"-v takes a number of folds that is at least 2; got {folds}."
+            raise UsageError(message)
+        return folds
+
+
+Reading = Callable[[list[str]], Request]
+
+
+def libsvm_request(words: list[str]) -> Request:
+    """Read the options of LIBSVM's ``svm-train``.
+
+    Parameters
+    ----------
+    words : list of str
+        The arguments.
+
+    Returns
+    -------
+    Request
+        A linear C-SVC; everything else is refused.
+    """
+    letters = parse(words, "stdgrcnpmehbwv", alone="q")
+    machine = letters.whole("s", 0)
+    machines = {1: "nu-SVC", 2: "the one-class SVM", 3: "epsilon-SVR", 4: "nu-SVR"}
+    if machine != 0:
+        what = machines.get(machine)
+        if what is None:
+            message = f"-s takes 0 to 4; got {machine}."
+            raise UsageError(message)
+        message = f"-s {machine} ({what}) {_LATER}; -s 0 is what it can train."
+        raise CommandError(message)
+    _refuse_kernels(letters)
+    if letters.whole("b", 0) != 0:
+        message = f"-b {letters.values['b']} (probabilities) {_LATER}; leave it out."
+        raise CommandError(message)
+    parameters = {"loss": "hinge", "intercept": "free", **_common(letters)}
+    return Request(letters, parameters, one_against_one=True, notes=_tolerance_note(letters))
+
+
+def _refuse_kernels(letters: Letters) -> None:
+    kernel = letters.whole("t", 2)
+    kernels = {1: "polynomial", 2: "RBF", 3: "sigmoid", 4: "precomputed"}
+    if kernel == 0:
+        return
+    if kernel not in kernels:
+        message = f"-t takes 0 to 4; got {kernel}."
+        raise UsageError(message)
+    asked = f"-t {kernel}" if "t" in letters.values else "svm-train without -t"
+    message = (
+        f"{asked} asks for the {kernels[kernel]} kernel, which {_LATER}; -t 0 is the linear one."
+    )
+    raise CommandError(message)
+
+
+def liblinear_request(words: list[str]) -> Request:
+    """Read the options of LIBLINEAR's ``train``.
+
+    Parameters
+    ----------
+    words : list of str
+        The arguments.
+
+    Returns
+    -------
+    Request
+        One of the three machines with an L2 penalty; everything else is refused.
+    """
+    letters = parse(words, "scepnBwvm", alone="qCR")
+    machine = letters.whole("s", 1)
+    losses = {1: "squared_hinge", 2: "squared_hinge", 3: "hinge"}
+    if machine not in losses:
+        message = f"-s {machine} {_LATER}; it can train -s 1, -s 2 and -s 3."
+        raise CommandError(message)
+    if "C" in letters.values:
+        message = f"-C (search for the best C) {_LATER}; try values of -c with -v 5."
+        raise CommandError(message)
+    bias = letters.number("B", -1.0)
+    parameters: dict[str, Any] = {"loss": losses[machine], **_common(letters)}
+    if "R" in letters.values:
+        if bias != 1.0:
+            message = "-R (an intercept that is not regularised) needs -B 1."
+            raise UsageError(message)
+        parameters["intercept"] = "free"
+    elif bias > 0.0:
+        parameters["intercept_scaling"] = bias
+    else:
+        # LIBLINEAR adds a feature of value 0 for -B 0, which is no intercept either.
+        parameters["fit_intercept"] = False
+    if "m" in letters.values:
+        parameters["n_jobs"] = letters.whole("m", 1)
+    return Request(letters, parameters, notes=_tolerance_note(letters))
+
+
+def _common(letters: Letters) -> dict[str, Any]:
+    return {"C": letters.number("c", 1.0), "tol": letters.number("e", 1e-4), "n_jobs": -1}
+
+
+def _tolerance_note(letters: Letters) -> tuple[str, ...]:
+    if "e" not in letters.values:
+        return ()
+    return ("-e is taken as the relative duality gap to prove, which is stricter than it was.",)

@@ -1,0 +1,290 @@
+"""Training as commands do it: with a live display, kept through Ctrl-C, and told in one summary."""
+
+from __future__ import annotations
+
+import math
+import signal
+import threading
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+
+from hinge.cli._checkpoints import CheckpointPlan, checkpoints
+from hinge.cli._console import Output
+from hinge.cli._data import unnamed_rows
+from hinge.cli._errors import Exit
+from hinge.cli._labels import label_json, label_text, listed, plain
+from hinge.cli._progress import Size, duration, fit_display
+from hinge.cli._words import in_options
+from hinge.data import Dataset
+from hinge.errors import Interrupted
+from hinge.estimators.linear_svc import LinearSVC
+from hinge.result import Certificate, Solution, Status
+from hinge.threads import thread_count
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A model that was just trained.
+
+    Parameters
+    ----------
+    model : LinearSVC
+        The model, fitted even if training was interrupted.
+    data : Dataset
+        What it was trained on.
+    seconds : float
+        How long training took.
+    interrupted : bool
+        Whether Ctrl-C ended it.
+    warnings : tuple of str
+        What the estimator warned of, in the words of the command line.
+    """
+
+    model: LinearSVC
+    data: Dataset
+    seconds: float
+    interrupted: bool = False
+    warnings: tuple[str, ...] = field(default=())
+
+    @property
+    def is_solved(self) -> bool:
+        """Whether every class reached its tolerance, recomputed."""
+        return all(solution.status is Status.SOLVED for solution in self.model.solutions_)
+
+    @property
+    def status(self) -> Status:
+        """How training ended: the status of the worst class that is not solved."""
+        if self.interrupted and not self.is_solved:
+            return Status.INTERRUPTED
+        unsolved = [s for s in self.model.solutions_ if s.status is not Status.SOLVED]
+        return unsolved[0].status if unsolved else Status.SOLVED
+
+    @property
+    def exit_code(self) -> Exit:
+        """What the command returns."""
+        if self.interrupted:
+            return Exit.INTERRUPTED
+        return Exit.SOLVED if self.is_solved else Exit.NOT_CERTIFIED
+
+
+def fit(
+    parameters: dict[str, Any],
+    data: Dataset,
+    output: Output,
+    checkpoint: CheckpointPlan | None = None,
+) -> Fit:
+    """Train a linear machine.
+
+    Parameters
+    ----------
+    parameters : dict
+        Of ``LinearSVC``.
+    data : Dataset
+        Rows and labels.
+    output : Output
+        Where progress and warnings go.
+    checkpoint : CheckpointPlan or None, default=None
+        Where to write the state of the fit, and whether to go on from it.
+
+    Returns
+    -------
+    Fit
+        Also after one Ctrl-C; a second one raises.
+    """
+    model = LinearSVC(**parameters)
+    n_classes = len(np.unique(np.asarray(data.y)))
+    X: Any = data.X
+    stored = X.nnz if sp.issparse(X) else X.size
+    size = Size(X.shape[0], int(stored), 1 if n_classes <= 2 else n_classes)
+    threads = thread_count(model.n_jobs)
+    began = time.perf_counter()
+    interrupted = False
+    with warnings.catch_warnings(record=True) as caught, _ended_by_termination():
+        warnings.simplefilter("always", ConvergenceWarning)
+        try:
+            with (
+                fit_display(output, size, model.tol, threads, model.time_limit) as display,
+                checkpoints(checkpoint, display, output) as callback,
+            ):
+                model.set_params(callback=callback).fit(data.X, data.y)
+        except Interrupted:
+            interrupted = True
+        finally:
+            model.set_params(callback=None)
+    seconds = time.perf_counter() - began
+    if data.feature_names is not None:
+        model.feature_names_in_ = np.asarray(data.feature_names, dtype=object)
+    messages = [str(warning.message).removeprefix("LinearSVC ") for warning in caught]
+    told = tuple(f"training {in_options(message)}" for message in messages)
+    for text in told:
+        output.warning(text)
+    return Fit(model, data, seconds, interrupted, told)
+
+
+@contextmanager
+def _ended_by_termination() -> Iterator[None]:
+    """Let SIGTERM do what Ctrl-C does: whoever ends a job wants its best model."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def summary(done: Fit, path: Path) -> str:
+    """Return what to tell the user of a fit, as aligned lines.
+
+    Parameters
+    ----------
+    done : Fit
+        The fit.
+    path : Path
+        The model file that was written.
+
+    Returns
+    -------
+    str
+        A name and a text on each line.
+    """
+    model, X = done.model, done.data.X
+    certificate = model.certificate_
+    classes = [label_text(label) for label in model.classes_]
+    lines = [
+        ("data", f"{X.shape[0]} rows, {X.shape[1]} features"),
+        ("classes", f"{len(classes)}: {listed(classes)}"),
+        ("status", f"{done.status.value} after {duration(done.seconds)}"),
+    ]
+    if len(model.solutions_) > 1:
+        lines.append(("worst class", _worst(model)))
+    lines += _proven(certificate, model.tol)
+    still_open = open_labels(done)
+    if still_open is not None:
+        text = f"at most {still_open} of {X.shape[0]} training labels can change by more training"
+        lines.append(("open labels", text))
+    lines.append(("model", f"{path} ({path.stat().st_size:,} bytes)"))
+    return aligned(lines)
+
+
+def _proven(certificate: Certificate, tolerance: float) -> list[tuple[str, str]]:
+    """Return the lines on what is proven, or the reason why nothing is."""
+    if math.isnan(certificate.primal):
+        return [("proven", in_options("; ".join(certificate.notes)))]
+    return [
+        ("objective", f"{certificate.primal:.10g}"),
+        ("proven", f"at least {certificate.primal - certificate.gap:.10g}"),
+        ("gap", f"{certificate.relative_gap:.2g} relative, {tolerance:g} asked for"),
+    ]
+
+
+def tell_interruption(done: Fit, path: Path, output: Output) -> None:
+    """Say what Ctrl-C has ended and where the model is.
+
+    Parameters
+    ----------
+    done : Fit
+        The fit.
+    path : Path
+        The model file that was written.
+    output : Output
+        Where it is said.
+    """
+    if done.interrupted:
+        output.warning(
+            f"training was interrupted after {duration(done.seconds)}; the best model found until "
+            f"then was saved as {plain(str(path))}."
+        )
+
+
+def _worst(model: LinearSVC) -> str:
+    number = next(k for k, s in enumerate(model.solutions_) if s is model.solution_)
+    unsolved = sum(s.status is not Status.SOLVED for s in model.solutions_)
+    solved = len(model.solutions_) - unsolved
+    return f"{label_text(model.classes_[number])}; {solved} of {len(model.solutions_)} are solved"
+
+
+def open_labels(done: Fit) -> int | None:
+    """Return how many training labels more training could change; None if nothing is proven.
+
+    Parameters
+    ----------
+    done : Fit
+        The fit.
+    """
+    proven = all(s.certificate.relative_gap < 1.0 for s in done.model.solutions_)
+    if done.interrupted or not proven:
+        return None
+    with unnamed_rows():
+        return int(np.count_nonzero(~done.model.settled(done.data.X)))
+
+
+def aligned(lines: list[tuple[str, str]]) -> str:
+    """Return pairs of a name and a text as lines with the texts in one column.
+
+    Parameters
+    ----------
+    lines : list of tuple
+        Names and texts.
+    """
+    width = max(len(name) for name, _ in lines) + 2
+    return "\n".join(f"{name:{width}}{plain(text)}" for name, text in lines)
+
+
+def fit_data(done: Fit) -> dict[str, Any]:
+    """Return what there is to say of a fit, for ``--json``.
+
+    Parameters
+    ----------
+    done : Fit
+        The fit.
+
+    Returns
+    -------
+    dict
+        Plain data.
+    """
+    model, X = done.model, done.data.X
+    labels = [model.classes_[1]] if len(model.solutions_) == 1 else list(model.classes_)
+    return {
+        "status": done.status.value,
+        "exit_code": int(done.exit_code),
+        "rows": int(X.shape[0]),
+        "features": int(X.shape[1]),
+        "classes": [label_json(label) for label in model.classes_],
+        "seconds": done.seconds,
+        "relative_gap": float(model.certificate_.relative_gap),
+        "tolerance": float(model.tol),
+        "open_labels": open_labels(done),
+        "problems": [
+            {"positive_class": label_json(label), **_solution_data(solution)}
+            for label, solution in zip(labels, model.solutions_, strict=True)
+        ],
+        "notes": list(done.data.notes),
+        "warnings": list(done.warnings),
+    }
+
+
+def _solution_data(solution: Solution) -> dict[str, Any]:
+    certificate = solution.certificate
+    return {
+        "status": solution.status.value,
+        "objective": float(certificate.primal),
+        "lower_bound": float(certificate.primal - certificate.gap),
+        "gap": float(certificate.gap),
+        "relative_gap": float(certificate.relative_gap),
+        "violation": float(certificate.kkt),
+        "solver": solution.solver,
+        "steps": solution.steps,
+        "seconds": solution.seconds,
+    }

@@ -1,0 +1,94 @@
+"""Model files as commands need them: any kind in, and no surprise overwritten on the way out."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+from hinge.cli._errors import CommandError, UsageError
+from hinge.cli._labels import plain
+from hinge.errors import ModelFileError
+from hinge.estimators.linear_svc import LinearSVC
+from hinge.models import inspect, load, read_liblinear
+
+SUFFIX = ".hinge"
+_LIBLINEAR_HEAD = b"solver_type"
+
+
+def is_liblinear(path: Path) -> bool:
+    """Return whether a file begins as a LIBLINEAR text model does.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    """
+    with path.open("rb") as file:
+        return file.read(len(_LIBLINEAR_HEAD)) == _LIBLINEAR_HEAD
+
+
+def load_any(path: Path) -> LinearSVC:
+    """Load a model file of hinge or a text model of LIBLINEAR.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    LinearSVC
+        A fitted estimator.
+    """
+    return read_liblinear(path) if is_liblinear(path) else load(path)
+
+
+def is_model(path: Path) -> bool:
+    """Return whether a file is a whole model file of hinge.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    """
+    try:
+        inspect(path)
+    except ModelFileError:
+        return False
+    return True
+
+
+def check_output(path: Path, force: bool, inputs: list[Path], over_models: bool = False) -> None:
+    """Refuse, before any work is done, to write where it would fail or destroy something.
+
+    Parameters
+    ----------
+    path : Path
+        The file to be written.
+    force : bool
+        Whether the user allows to replace any file.
+    inputs : list of Path
+        Files that the command reads; they are never replaced.
+    over_models : bool, default=False
+        Whether a model file may be replaced without asking.
+    """
+    if path == Path("-"):
+        message = "this cannot be written to standard output; name a file."
+        raise UsageError(message)
+    for source in inputs:
+        if path.exists() and source.exists() and path.samefile(source):
+            message = f"{plain(str(path))} is an input of this command and cannot be its output."
+            raise UsageError(message)
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    folder = path.parent
+    if not folder.is_dir():
+        message = f"{plain(str(folder))}: there is no such folder; make it first."
+        raise CommandError(message)
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
+    if path.exists() and not force and not (over_models and is_model(path)):
+        kind = ", and it is not a model" if over_models else ""
+        message = f"{plain(str(path))} exists already{kind}; pass --force to replace it."
+        raise CommandError(message)

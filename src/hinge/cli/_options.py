@@ -1,0 +1,125 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hinge.cli._console import Output
+
+READING = "Reading the data"
+WRITING = "What is shown"
+
+
+class IndexBase(enum.StrEnum):
+    """What the first feature of a LIBSVM text file is called."""
+
+    AUTO = "auto"
+    ZERO = "0"
+    ONE = "1"
+
+
+class DataFormat(enum.StrEnum):
+    """Formats of data files, where the name of the file does not tell."""
+
+    LIBSVM = "libsvm"
+    CSV = "csv"
+    PARQUET = "parquet"
+    ARROW = "arrow"
+    NPZ = "npz"
+    SHARDS = "shards"
+
+
+DataFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DATA",
+        help="File of rows: LIBSVM text (also .gz .bz2 .xz .zst), CSV, Parquet, Arrow, npz, "
+        "or shards.",
+        show_default=False,
+    ),
+]
+ModelFile = Annotated[
+    Path,
+    typer.Argument(metavar="MODEL", help="Model file.", show_default=False),
+]
+Force = Annotated[
+    bool,
+    typer.Option("--force", "-f", help="Replace an existing output file of any kind."),
+]
+Threads = Annotated[
+    int,
+    typer.Option(help="Threads; -1 is every core. The result has the same bits for any number."),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownOptions:
+    """How a command speaks."""
+
+    json: Annotated[
+        bool,
+        typer.Option("--json", help="Write one JSON object to stdout.", rich_help_panel=WRITING),
+    ] = False
+    quiet: Annotated[
+        bool,
+        typer.Option(
+            "--quiet", "-q", help="No notes and no progress on stderr.", rich_help_panel=WRITING
+        ),
+    ] = False
+
+    def output(self) -> Output:
+        """Return the streams that these options ask for."""
+        return Output(as_json=self.json, quiet=self.quiet)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadingOptions(ShownOptions):
+    """How a data file is to be read."""
+
+    format: Annotated[
+        DataFormat | None,
+        typer.Option(
+            help="Format of the data file, where neither its name nor its first bytes tell.",
+            show_default=False,
+            rich_help_panel=READING,
+        ),
+    ] = None
+    label: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Column of the labels in a table: its name, or its number counted from 0.",
+            show_default=False,
+            rich_help_panel=READING,
+        ),
+    ] = None
+    index_base: Annotated[
+        IndexBase,
+        typer.Option(
+            help="Number of the first feature in LIBSVM text; auto takes 0 if a 0 occurs.",
+            rich_help_panel=READING,
+        ),
+    ] = IndexBase.AUTO
+    header: Annotated[
+        bool | None,
+        typer.Option(
+            "--header/--no-header",
+            help="Whether the first line of CSV text names the columns; looked at, if not given.",
+            show_default=False,
+            rich_help_panel=READING,
+        ),
+    ] = None
+    memory_limit: Annotated[
+        int | None,
+        typer.Option(
+            metavar="BYTES",
+            help="How much memory the rows may take; if not given, what the file's size allows.",
+            show_default=False,
+            rich_help_panel=READING,
+        ),
+    ] = None

@@ -1,0 +1,74 @@
+"""``hinge inspect``: what a model file says of itself."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from hinge.cli._errors import Exit
+from hinge.cli._fit import aligned
+from hinge.cli._labels import label_json, label_text, listed
+from hinge.cli._options import ModelFile, ShownOptions
+from hinge.models import ModelDescription
+from hinge.models import inspect as describe
+
+
+@dataclass(frozen=True, kw_only=True)
+class InspectSettings(ShownOptions):
+    """What ``hinge inspect`` is asked to do."""
+
+    model: ModelFile
+
+
+def inspect(settings: InspectSettings) -> int:
+    """Show what MODEL says of itself; verify finds out whether it is true."""
+    found = describe(settings.model)
+    data = {
+        **dataclasses.asdict(found),
+        "classes": [label_json(label) for label in found.classes],
+        "has_proof": found.has_proof,
+    }
+    settings.output().result(aligned(_lines(found)), data)
+    return Exit.SOLVED
+
+
+def _lines(found: ModelDescription) -> list[tuple[str, str]]:
+    names = [label_text(label) for label in found.classes]
+    statuses = Counter(found.statuses)
+    lines = [
+        ("kind", f"{found.kind}, format {found.format_version}, hinge {found.hinge_version}"),
+        ("classes", f"{len(names)}: {listed(names)}"),
+        ("features", str(found.n_features)),
+    ]
+    if found.feature_names is not None:
+        lines.append(("names", listed(list(found.feature_names))))
+    lines += [
+        ("objective", _objective(found.problem)),
+        ("status", ", ".join(f"{count} x {name}" for name, count in statuses.items())),
+        ("solver", ", ".join(sorted(set(found.solvers)))),
+        ("stated gap", f"{_number(found.certificate['relative_gap'])} relative"),
+        ("proof", _proof(found)),
+        ("digest", f"sha256 {found.digest}"),
+        ("size", f"{found.size:,} bytes"),
+    ]
+    return lines
+
+
+def _objective(problem: dict[str, Any]) -> str:
+    """Return the parts of the objective by name; a loss with a parameter shows it."""
+    loss = dict(problem["loss"])
+    words = [f"loss {loss.pop('name')}", *(f"{name} {value}" for name, value in loss.items())]
+    others = [f"{name} {value}" for name, value in problem.items() if name != "loss"]
+    return ", ".join(words + others)
+
+
+def _number(value: object) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def _proof(found: ModelDescription) -> str:
+    if not found.has_proof:
+        return "none: optimality cannot be verified"
+    return f"dual coefficients of {found.n_rows} rows, for verify"

@@ -1,0 +1,137 @@
+"""``hinge predict``: a model and rows in, a label per line out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from hinge.cli._console import Output, write_json
+from hinge.cli._data import Reader, fitted_to, labels_like, unnamed_rows
+from hinge.cli._errors import Exit
+from hinge.cli._labels import label_json, label_text
+from hinge.cli._models import load_any
+from hinge.cli._options import DataFile, ModelFile, ReadingOptions, Threads
+from hinge.cli._text_output import STDOUT, check_text_output, text_output
+from hinge.data import Dataset
+from hinge.estimators._linear_model import winners
+from hinge.estimators.linear_svc import LinearSVC
+
+_LINES_AT_A_TIME = 10_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class PredictSettings(ReadingOptions):
+    """What ``hinge predict`` is asked to do."""
+
+    model: ModelFile
+    data: DataFile
+    output_file: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Where the labels go; - is stdout. An existing file is replaced.",
+        ),
+    ] = STDOUT
+    scores: Annotated[
+        bool,
+        typer.Option("--scores", help="Write the decision values after each label, by tabs."),
+    ] = False
+    unlabelled: Annotated[
+        bool, typer.Option("--unlabelled", help="The table has no column of labels.")
+    ] = False
+    threads: Threads = -1
+
+
+def predict(settings: PredictSettings) -> int:
+    """Write the label that MODEL gives each row of DATA, one per line.
+
+    MODEL is a model file of hinge or a text model of LIBLINEAR. If DATA has labels of its own,
+    the accuracy is noted on stderr. DATA may be larger than memory.
+    """
+    output = settings.output()
+    target = settings.output_file
+    check_text_output(target, [settings.model, settings.data])
+    model = load_any(settings.model)
+    model.n_jobs = settings.threads
+    reader = Reader(settings, output, settings.threads)
+    blocks = reader.blocks(settings.data, labelled=not settings.unlabelled)
+    guesses = _Guesses(model, output)
+    if settings.json:
+        pieces = list(guesses.of(blocks))
+        data = {"labels": [label_json(label) for labels, _ in pieces for label in labels]}
+        if settings.scores:
+            data["decision_values"] = [row for _, values in pieces for row in values.tolist()]
+        write_json({**data, "accuracy": guesses.accuracy})
+        return Exit.SOLVED
+    with text_output(target) as write:
+        for labels, values in guesses.of(blocks):
+            for text in _lines(labels, values if settings.scores else None):
+                write(text)
+    if guesses.accuracy is not None:
+        share = f"{100.0 * guesses.accuracy:.4g} %"
+        output.note(f"accuracy {share} ({guesses.right} of {guesses.rows} labels agree).")
+    return Exit.SOLVED
+
+
+class _Guesses:
+    """Labels block by block, and how many of them agree with those of the file.
+
+    Parameters
+    ----------
+    model : LinearSVC
+        A fitted model.
+    output : Output
+        Where notes go.
+    """
+
+    def __init__(self, model: LinearSVC, output: Output) -> None:
+        self._model = model
+        self._output = output
+        self.rows = 0
+        self.right = 0
+        self._compared = 0
+
+    @property
+    def accuracy(self) -> float | None:
+        """The share of rows whose label agrees; None unless every row has one."""
+        return self.right / self.rows if self.rows and self._compared == self.rows else None
+
+    def of(self, blocks: Iterable[Dataset]) -> Iterator[tuple[Any, Any]]:
+        """Yield the labels and decision values of each block."""
+        for number, block in enumerate(blocks):
+            notes = self._output if number == 0 else replace(self._output, quiet=True)
+            X = fitted_to(self._model, block, notes).X
+            with unnamed_rows():
+                values = self._model.decision_function(X)
+            labels = self._model.classes_[winners(values)]
+            self._compare(block, labels)
+            yield labels, values
+
+    def _compare(self, block: Dataset, guessed: Any) -> None:
+        self.rows += len(guessed)
+        if block.y is None or isinstance(block.y, list):
+            return
+        labels = labels_like(self._model.classes_, block.y, block.source)
+        self._compared += len(guessed)
+        self.right += int(np.count_nonzero(guessed == labels))
+
+
+def _lines(guessed: Any, values: Any) -> Iterator[str]:
+    """Yield the output in pieces of some thousand lines."""
+    names = {label: label_text(label) for label in np.unique(guessed)}
+    for start in range(0, len(guessed), _LINES_AT_A_TIME):
+        piece = slice(start, start + _LINES_AT_A_TIME)
+        labels = [names[label] for label in guessed[piece]]
+        if values is not None:
+            rows = np.asarray(values)[piece].reshape(len(labels), -1).tolist()
+            labels = [
+                "\t".join([label, *map(repr, row)]) for label, row in zip(labels, rows, strict=True)
+            ]
+        yield "".join(f"{line}\n" for line in labels)

@@ -1,0 +1,33 @@
+"""``hinge demo``: the main commands, one after the other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.cli.running import Shell
+
+
+def test_everything_is_shown(shell: Shell) -> None:
+    run = shell("demo")
+    assert run.code == 0
+    for command in ("train", "predict", "evaluate", "verify"):
+        assert f"$ hinge {command} " in run.out
+    assert "status       solved after" in run.out
+    assert "Confirmed: " in run.out
+    assert "hinge: error: damaged.hinge: " in run.err
+    assert list(Path().iterdir()) == []
+
+
+def test_the_files_can_be_kept(shell: Shell) -> None:
+    assert shell("demo", "here").code == 0
+    names = {path.name for path in Path("here").iterdir()}
+    assert names == {
+        "digits.svm",
+        "digits-test.svm",
+        "digits.svm.hinge",
+        "labels.txt",
+        "damaged.hinge",
+    }
+    run = shell("demo", "here")
+    assert run.code == 1
+    assert run.err == "hinge: error: here is not empty; name a new folder for the demo.\n"

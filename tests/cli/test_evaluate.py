@@ -1,0 +1,64 @@
+"""``hinge evaluate``: the figures are right, for one model and for many."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.cli.running import Shell, classes_apart, write_rows
+
+from hinge.cli._scores import score
+
+
+def test_figures_by_hand() -> None:
+    truth = np.asarray([0, 0, 0, 1, 1, 2])
+    guessed = np.asarray([0, 0, 1, 1, 1, 0])
+    found = score("m", np.asarray([0, 1, 3]), truth, guessed)
+    assert found.labels == [0, 1, 2, 3]
+    assert found.confusion.tolist() == [[2, 1, 0, 0], [0, 2, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0]]
+    assert (found.right, found.rows) == (4, 6)
+    assert found.precision.tolist() == pytest.approx([2 / 3, 2 / 3, 0, 0])
+    assert found.recall.tolist() == pytest.approx([2 / 3, 1, 0, 0])
+    assert found.support.tolist() == [3, 2, 1, 0]
+    assert found.mean_recall == pytest.approx((2 / 3 + 1 + 0) / 3)
+
+
+def test_two_models_at_once(shell: Shell, trained: Path) -> None:
+    assert shell("train", "rows.svm", "worse", "--C", "1e-5", "--quiet").code == 0
+    run = shell("evaluate", trained, "worse", "rows.svm")
+    assert run.code == 0
+    lines = run.out.splitlines()
+    assert lines[0].split() == ["model", "accuracy", "right", "mean", "recall", "mean", "F1"]
+    assert {line.split()[0] for line in lines[2:4]} == {str(trained), "worse"}
+    assert "Classes of worse:" in lines
+    assert run.out.count("Confusion of") == 2
+
+
+def test_json_has_every_figure(shell: Shell, trained: Path) -> None:
+    data = shell("evaluate", trained, "rows.svm", "--json").data
+    (model,) = data["models"]
+    assert data["data"] == "rows.svm"
+    assert model["labels"] == [1, 2]
+    assert model["right"] == sum(model["confusion"][k][k] for k in range(2))
+    assert model["accuracy"] == model["right"] / 60
+    assert [entry["rows"] for entry in model["per_class"]] == [30, 30]
+
+
+def test_labels_that_the_model_does_not_know_are_wrong(shell: Shell, trained: Path) -> None:
+    write_rows(Path("new.svm"), ["1 1:1", "7 2:1"])
+    (model,) = shell("evaluate", trained, "new.svm", "--json").data["models"]
+    assert model["labels"] == [1, 2, 7]
+    assert (model["right"], model["rows"]) == (1, 2)
+
+
+def test_a_table_too_wide_for_a_screen_is_shortened(shell: Shell) -> None:
+    path = classes_apart(Path("rows.svm"), n_rows=300, n_classes=25)
+    assert shell("train", path, "m", "--quiet", "--C", "0.01").code == 0
+    run = shell("evaluate", "m", path)
+    assert "Most frequent confusions" in run.out
+    assert max(len(line) for line in run.out.splitlines()) <= 80
+
+
+def test_the_output_has_no_colours_and_no_trailing_rules(shell: Shell, trained: Path) -> None:
+    assert "\x1b" not in shell("evaluate", trained, "rows.svm").out

@@ -1,0 +1,66 @@
+"""``hinge import-model`` and ``hinge export``: models of other programs."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.cli.running import Shell
+
+from hinge.models import load, read_liblinear
+
+
+def test_text_there_and_back(shell: Shell, trained: Path) -> None:
+    run = shell("export", trained, "their.model")
+    assert run.code == 0
+    assert run.out.startswith("liblinear  their.model (")
+    run = shell("import-model", "their.model", "--json")
+    assert run.data == {"model": "their.model.hinge", "classes": [1, 2], "features": 3}
+    imported = load(Path("their.model.hinge"))
+    np.testing.assert_array_equal(imported.coef_, load(trained).coef_)
+    assert read_liblinear("their.model").n_features_in_ == 3
+
+
+def test_onnx(shell: Shell, trained: Path) -> None:
+    onnx = pytest.importorskip("onnx", reason="the extra onnx is not installed")
+    run = shell("export", trained, "m.onnx", "--json")
+    assert run.data == {"target": "m.onnx", "format": "onnx"}
+    onnx.checker.check_model(onnx.load("m.onnx"))
+
+
+def test_a_name_that_does_not_tell(shell: Shell, trained: Path) -> None:
+    run = shell("export", trained, "their.txt")
+    assert run.code == 2
+    assert run.err == (
+        "hinge: error: the name their.txt does not tell the format; pass --to liblinear or --to "
+        "onnx.\n"
+    )
+    assert shell("export", trained, "their.txt", "--to", "liblinear").code == 0
+
+
+def test_what_is_there_stays(shell: Shell, trained: Path) -> None:
+    Path("their.model").write_text("precious")
+    assert shell("export", trained, "their.model").code == 1
+    assert Path("their.model").read_text() == "precious"
+    assert shell("export", trained, "their.model", "--force").code == 0
+
+
+def test_a_pickle_is_never_opened(shell: Shell) -> None:
+    Path("model.pkl").write_bytes(pickle.dumps([1]))
+    run = shell("import-model", "model.pkl")
+    assert run.code == 1
+    assert "model.pkl looks like a pickle, which would run code when it is opened" in run.err
+    assert "hinge.from_sklearn(model)" in run.err
+
+
+def test_other_files_are_told_apart(shell: Shell, trained: Path) -> None:
+    run = shell("import-model", trained, "m")
+    assert "is a model file of hinge already; use it as it is." in run.err
+    Path("rbf.model").write_text("svm_type c_svc\nkernel_type rbf\n")
+    run = shell("import-model", "rbf.model")
+    assert "is a kernel machine of LIBSVM, which this version cannot import." in run.err
+    run = shell("import-model", "rows.svm", "m")
+    assert "is not a text model of LIBLINEAR: its first word is not solver_type." in run.err
+    assert shell("import-model", "missing.model").code == 1
