@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hinge import certificates, data, losses, solvers
+from hinge import certificates, data, losses, models, solvers
 from hinge.errors import (
     DataFileError,
     HingeError,
@@ -18,6 +18,8 @@ from hinge.errors import (
 )
 from hinge.estimators.linear_svc import LinearSVC
 from hinge.models.compare import compare
+from hinge.models.files import load, save
+from hinge.models.sklearn_models import from_sklearn
 from hinge.problem import Problem
 from hinge.result import Certificate, Point, Solution, Status, Stop
 from hinge.solvers.driver import solve
@@ -46,7 +48,11 @@ __all__ = [
     "certificates",
     "compare",
     "data",
+    "from_sklearn",
+    "load",
     "losses",
+    "models",
+    "save",
     "solve",
     "solvers",
 ]
