@@ -63,7 +63,7 @@ demo: $(VENV)/hinge.built $(VENV)/demo.installed
 	$(BIN)/hinge demo
 
 # The tests of what runs in C++, which must hold for every CPU level and not only for the best.
-NATIVE_TESTS := $(wildcard $(addprefix tests/,kernels solvers multiclass estimators models))
+NATIVE_TESTS := $(wildcard $(addprefix tests/,kernels solvers multiclass estimators models data))
 
 test: $(ENVIRONMENT)
 	$(BIN)/python -m pytest

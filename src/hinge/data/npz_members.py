@@ -7,7 +7,6 @@ import re
 import struct
 import zipfile
 import zlib
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -72,12 +71,7 @@ class Archive:
     def __enter__(self) -> Archive:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for stream in self._streams:  # the file stays open as long as one of them does
             stream.close()
         self._file.close()

@@ -8,9 +8,9 @@ a sum, a comparison and a look-up say the same in operators whose meaning is fix
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import os
-from importlib import metadata
 from typing import Any
 
 import numpy as np
@@ -83,7 +83,7 @@ def write_onnx(
         opset_imports=[onnx.helper.make_opsetid("", _OPSET)],
         ir_version=_IR_VERSION,
         producer_name="hinge",
-        producer_version=metadata.version("hinge"),
+        producer_version=importlib.metadata.version("hinge"),
     )
     if weights.feature_names is not None:
         names = json.dumps(weights.feature_names.tolist())
