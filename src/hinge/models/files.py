@@ -33,7 +33,7 @@ FORMAT = 1
 MODEL_KINDS = (linear_file.KIND,)
 _VERSION = re.compile(r"[0-9A-Za-z.+!-]{1,64}", re.ASCII)
 _LONGEST_MESSAGE = 500  # a file may have put anything into it
-_SPARE = 16_000_000  # bytes that labels and names may take beside twice the file
+_SPARE = 40_000_000  # bytes that labels and names may take beside twice the file
 
 
 def save(model: Any, path: str | os.PathLike[str], proof: bool = True) -> None:

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from hinge.errors import ModelFileError
 
 MOST_INLINE = 50_000  # characters of the JSON of a list that stays in the description
-_PER_STRING = 80  # bytes that Python needs for a string besides its characters, rounded up
+_PER_STRING = 80  # bytes that Python needs for a short string and for two references to it
+_PIECE = 1 << 16
 _TENSORS = "tensors"
 
 Tensors = dict[str, NDArray[Any]]
@@ -106,16 +107,26 @@ def _from_tensors(name: str, tensors: Tensors, count: int, budget: int) -> list[
     if ends[0] < 0 or np.any(ends[1:] < ends[:-1]) or int(ends[-1]) != last:
         message = f"the entries of {name} do not follow one another."
         raise ModelFileError(message)
-    if _PER_STRING * count + 4 * len(text) > budget:
-        message = f"{name} has {count} entries in {len(text)} bytes: more than a file may hold."
+    widest = 1 if text.max() < 128 else 4  # bytes that a character may take in memory
+    if _PER_STRING * count + widest * len(text) > budget:
+        message = (
+            f"{name} has {count} entries in {len(text)} bytes: in memory they would be too large "
+            "for the rest of the file."
+        )
         raise ModelFileError(message)
-    buffer = text.tobytes()
-    starts = [0, *ends[:-1].tolist()]
+    return _decoded(name, text.data, ends)
+
+
+def _decoded(name: str, buffer: memoryview, ends: NDArray[np.int64]) -> list[str]:
+    """Return the strings; a piece at a time, since Python's own numbers are large."""
+    texts: list[str] = []
+    start = 0
     try:
-        return [
-            buffer[start:stop].decode("utf-8", "surrogatepass")
-            for start, stop in zip(starts, ends.tolist(), strict=True)
-        ]
+        for first in range(0, len(ends), _PIECE):
+            for stop in ends[first : first + _PIECE].tolist():
+                texts.append(str(buffer[start:stop], "utf-8", "surrogatepass"))
+                start = stop
     except UnicodeDecodeError:
         message = f"an entry of {name} is not UTF-8."
         raise ModelFileError(message) from None
+    return texts
