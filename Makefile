@@ -63,7 +63,8 @@ demo: $(VENV)/hinge.built $(VENV)/demo.installed
 	$(BIN)/hinge demo
 
 # The tests of what runs in C++, which must hold for every CPU level and not only for the best.
-NATIVE_TESTS := $(wildcard $(addprefix tests/,kernels solvers multiclass estimators models data))
+NATIVE_TESTS := $(addprefix tests/,kernels solvers multiclass estimators) \
+  $(wildcard tests/data/test_libsvm_*.py tests/models/test_checkpoint*.py)
 
 test: $(ENVIRONMENT)
 	$(BIN)/python -m pytest
