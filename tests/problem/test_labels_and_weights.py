@@ -9,6 +9,7 @@ import pytest
 
 import hinge
 from hinge import Problem
+from hinge.labels import WeightsAsRead, row_weights
 from hinge.problem import C_from_lambda, C_from_mean, Intercept
 
 X4 = np.asarray([[0.0], [1.0], [2.0], [3.0]])
@@ -161,6 +162,23 @@ def test_inputs_are_left_alone_and_not_kept() -> None:
     assert problem.signs.tolist() == [-1, -1, 1, 1]
     assert problem.costs.tolist() == [1.0] * 4
     assert X.flags.writeable
+
+
+def test_read_only_weights_are_copied_too() -> None:
+    weights = np.ones(4)
+    weights.flags.writeable = False
+    problem = Problem(X4, [0, 0, 1, 1], sample_weight=weights)
+    assert not np.shares_memory(problem.sample_weight, weights)
+    assert not np.shares_memory(row_weights(weights, 4), weights)
+    weights.flags.writeable = True
+    weights[:] = 7
+    assert problem.costs.tolist() == [1.0] * 4
+
+
+def test_weights_that_were_read_are_not_copied_again() -> None:
+    weights = row_weights([1, 2, 3, 4], 4)
+    problem = Problem(X4, [0, 0, 1, 1], sample_weight=WeightsAsRead(weights))
+    assert problem.sample_weight is weights
 
 
 @pytest.mark.parametrize("name", ["signs", "sample_weight", "costs"])
