@@ -115,6 +115,8 @@ void test_faults() {
         {"a\n", label_malformed, 0, 0},
         {"1e999\n", label_overflow, 0, 0},
         {"9007199254740993\n", label_inexact, 0, 0},
+        {"9007199254740993.0\n", label_inexact, 0, 0},
+        {"-9007199254740993.\n", label_inexact, 0, 0},
         {"1 qid:x\n", query_malformed, 0, 2},
         {"1 qid:1\n2\n", query_missing, 1, 1},
         {"1\n2 qid:1\n", query_unexpected, 1, 2},

@@ -112,11 +112,20 @@ void run(const std::string& text, const hinge::TextSettings& settings) {
     require_valid(rows, settings);
     const Rows<Value, Index> again(formatted(rows, settings), settings);
     require(again.is_whole(), "what is written can be read");
+    require(again.outcome.rows == rows.outcome.rows, "every row comes back");
+    require(again.outcome.queries == rows.outcome.queries, "rows have queries again, or none");
     require(again.outcome.stored == rows.outcome.stored, "every value comes back");
     require(again.outcome.labels == rows.outcome.labels, "every label comes back");
     require_same(rows.values, again.values, rows.outcome.stored);
     require_same(rows.indices, again.indices, rows.outcome.stored);
     require_same(rows.labels, again.labels, rows.outcome.labels);
+    require_same(rows.row_ends, again.row_ends, rows.outcome.rows);
+    if (settings.many_labels) {
+        require_same(rows.label_ends, again.label_ends, rows.outcome.rows);
+    }
+    if (rows.outcome.queries == hinge::Queries::present) {
+        require_same(rows.queries, again.queries, rows.outcome.rows);
+    }
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 """Write the texts of the tests as seeds for the fuzzer: python -m fuzz.libsvm_text.make_seeds DIR.
 
-Every text is written in two modes: one label per row, and several.
+Every text is written in three modes: one label per row; several; and one, in narrower types.
 """
 
 from __future__ import annotations

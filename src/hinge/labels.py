@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -47,13 +48,26 @@ def two_classes(y: ArrayLike, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int
     return classes, signs
 
 
-def row_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats | None:
+@dataclass(frozen=True)
+class WeightsAsRead:
+    """Weights that :func:`row_weights` has returned, passed on so that nobody copies them again.
+
+    Parameters
+    ----------
+    values : ndarray
+        What it returned, or the product of that with other weights.
+    """
+
+    values: Floats
+
+
+def row_weights(sample_weight: ArrayLike | WeightsAsRead | None, n_rows: int) -> Floats | None:
     """Return the weights as an own, read-only array; None where there are none.
 
     Parameters
     ----------
     sample_weight : array-like of shape (n_rows,), float or None
-        Finite and not negative.
+        Finite and not negative; copied, unless they are :class:`WeightsAsRead`.
     n_rows : int
         How many there must be.
 
@@ -64,6 +78,9 @@ def row_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats | None:
     """
     if sample_weight is None:
         return None
+    is_read = isinstance(sample_weight, WeightsAsRead)
+    if isinstance(sample_weight, WeightsAsRead):
+        sample_weight = sample_weight.values
     if isinstance(sample_weight, np.ma.MaskedArray):
         message = "sample_weight is a masked array; fill the masked values first."
         raise InvalidWeightsError(message)
@@ -72,9 +89,7 @@ def row_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats | None:
         if given.dtype.kind not in "biufO":
             message = f"sample_weight cannot be read as numbers: its dtype is {given.dtype}."
             raise InvalidWeightsError(message)
-        # What this function has returned before is read again as it is, not copied once more.
-        is_own = given.flags.owndata and not given.flags.writeable
-        weights = given.astype(np.float64, copy=not is_own)
+        weights = given.astype(np.float64, copy=not is_read)
     except (TypeError, ValueError, OverflowError) as error:
         if isinstance(error, InvalidWeightsError):
             raise

@@ -30,7 +30,7 @@ from hinge.errors import (
     UnsupportedError,
     unknown_name,
 )
-from hinge.labels import row_weights, two_classes
+from hinge.labels import WeightsAsRead, row_weights, two_classes
 from hinge.losses import Loss, get_loss
 from hinge.parameters import positive
 from hinge.penalties import L2, get_penalty
@@ -127,7 +127,7 @@ class Problem:
         intercept: str | Intercept = "free",
         intercept_scale: float = 1.0,
         kernel: None = None,
-        sample_weight: ArrayLike | None = None,
+        sample_weight: ArrayLike | WeightsAsRead | None = None,
     ) -> None:
         if kernel is not None:
             message = "kernel machines are not in this version of hinge; leave kernel=None."

@@ -10,6 +10,7 @@ out restores them.
 from __future__ import annotations
 
 import functools
+import numbers
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +18,8 @@ from typing import Any
 
 import joblib
 from threadpoolctl import ThreadpoolController
+
+from hinge.errors import InvalidParameterError
 
 _lock = threading.Lock()
 _users = 0
@@ -70,6 +73,10 @@ def thread_count(n_jobs: int | None) -> int:
         At least 1, at most what joblib allows here (processors of the control group, nested
         parallelism) and what threadpoolctl limits are in force.
     """
+    is_integer = isinstance(n_jobs, numbers.Integral) and not isinstance(n_jobs, bool)
+    if n_jobs is not None and (not is_integer or n_jobs == 0):
+        message = f"n_jobs must be an integer other than 0, or None; got {n_jobs!r}."
+        raise InvalidParameterError(message)
     wanted = int(joblib.effective_n_jobs(n_jobs))
     if wanted == 1:
         return 1

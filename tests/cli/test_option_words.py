@@ -10,6 +10,11 @@ from hinge.cli._words import in_options
 @pytest.mark.parametrize(
     ("said", "shown"),
     [
+        ("pass a larger memory_limit, or", "pass a larger --memory-limit, or"),
+        (
+            "is not one number; pass multilabel=True if rows have several labels, and write",
+            "is not one number; split rows with several labels into files, and write",
+        ),
         ("choose one with label=.", "choose one with --label."),
         ("pass label=False for a file", "pass --unlabelled for a file"),
         ("pass zero_based=True if", "pass --index-base 0 if"),

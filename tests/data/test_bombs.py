@@ -86,7 +86,7 @@ def test_an_arrow_buffer_that_claims_another_size(size: int, tmp_path: Path) -> 
     raw = path.read_bytes()
     assert raw.count(struct.pack("<q", 80_000)) == 2
     path.write_bytes(raw.replace(struct.pack("<q", 80_000), struct.pack("<q", size)))
-    with pytest.raises(hinge.DataFileError, match="this is not a sound Arrow file"):
+    with pytest.raises(hinge.DataFileError, match=r"this is not a sound Arrow file|would take"):
         hinge.data.read(path)
 
 
@@ -101,5 +101,6 @@ def test_rows_that_do_not_fit_in_memory(tmp_path: Path, monkeypatch: pytest.Monk
         hinge.DataFileError, match="do not fit in memory; convert the file to shards"
     ):
         hinge.data.read(tmp_path / "rows.npz")
-    with pytest.raises(hinge.DataFileError, match="do not fit in memory"):
+    said = "a block of its rows does not fit in memory; pass a smaller block_bytes"
+    with pytest.raises(hinge.DataFileError, match=said):
         list(hinge.data.iter_blocks(tmp_path / "rows.npz"))

@@ -241,3 +241,40 @@ def test_threads_do_not_change_the_rows(tmp_path: Path) -> None:
     pq.write_table(pa.table(dict(zip("abc", X.T, strict=True))), path, row_group_size=50)
     for n_jobs in (1, 2):
         np.testing.assert_array_equal(hinge.data.read(path, label=False, n_jobs=n_jobs).X, X)
+
+
+@pytest.mark.parametrize("ending", [".arrow", ".arrows", ".parquet"])
+@pytest.mark.parametrize("labels", [[7, 8, 9], [0.5, 1.5, 2.5], [True, False, True]])
+def test_what_was_read_is_no_part_of_the_file(ending: str, labels: list, tmp_path: Path) -> None:
+    path = tmp_path / f"rows{ending}"
+    rows = pa.table({"a": [1.0, 2.0, 3.0], "label": labels})
+    if ending == ".arrows":
+        with pa.ipc.new_stream(path, rows.schema) as writer:
+            writer.write_table(rows)
+    else:
+        WRITERS[ending](rows, path)
+    data = hinge.data.read(path)
+    with path.open("r+b") as file:  # the same file, not a new one of its name
+        file.write(b"\xff" * path.stat().st_size)
+        file.truncate(1)
+    assert data.X.tolist() == [[1], [2], [3]]
+    assert data.y.tolist() == labels
+    data.y[0] = labels[1]
+
+
+@pytest.mark.parametrize("text", [pa.string(), pa.large_string()])
+def test_text_labels_of_a_dictionary(text: pa.DataType, read) -> None:
+    words = pa.DictionaryArray.from_arrays([2, 0, 2], pa.array(["p", "unused", "q"], text))
+    assert read(pa.table({"a": [1, 2, 3], "label": words})).y.tolist() == ["q", "p", "q"]
+    plain = pa.array(["q", "p", "q"], text)
+    data = read(pa.table({"a": [1, 2, 3], "label": plain}))
+    assert data.y.tolist() == ["q", "p", "q"]
+    assert data.y.dtype == "<U1"
+
+
+def test_a_missing_entry_of_a_dictionary(tmp_path: Path) -> None:
+    words = pa.DictionaryArray.from_arrays([0, 1], pa.array(["p", None]))
+    _write_arrow(pa.table({"a": [1, 2], "label": words}), tmp_path / "rows.arrow")
+    with pytest.raises(hinge.DataFileError, match="the label in column 'label' is missing") as got:
+        hinge.data.read(tmp_path / "rows.arrow")
+    assert (got.value.line, got.value.column) == (2, 2)

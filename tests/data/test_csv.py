@@ -108,6 +108,16 @@ def test_a_label_that_is_not_there(text: str, label: str | int, said: str, tmp_p
         (["1", "2.5", "1e3"], np.float64),
         (["1", "b", "2.5"], np.str_),
         (["true", "false", "NA"], np.str_),
+        (["18446744073709551616", "18446744073709551617"], np.str_),
+        (["9007199254740993", "9007199254740992", "0.5"], np.str_),
+        (["0.1", "0.10000000000000001"], np.str_),
+        (["1e-400", "0"], np.str_),
+        (["1e-99999999999999999999999", "0"], np.str_),
+        (["007", "7"], np.str_),
+        (["0x7", "7"], np.str_),
+        (["0.30000000000000004", "-0.1", ".5", "5.", "1E3"], np.float64),
+        (["1", "1.0"], np.float64),
+        (["9007199254740992", "0.5"], np.float64),
     ],
 )
 def test_kinds_of_labels(labels: list[str], kind: type, tmp_path: Path) -> None:
@@ -189,8 +199,10 @@ def test_a_row_with_line_ends_in_quotes_counts_its_lines(tmp_path: Path) -> None
 def test_a_line_that_is_longer_than_a_block(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text("a,b\n1,2\n1," + "x" * 20_000 + "\n")
-    with pytest.raises(hinge.DataFileError, match="a line is longer than the block of text"):
+    said = r"this line is longer than the 4,096 bytes of text .* or pass block_bytes=2097152"
+    with pytest.raises(hinge.DataFileError, match=said) as caught:
         list(hinge.data.iter_blocks(path, block_bytes=1))
+    assert caught.value.line == 3
 
 
 def test_too_many_columns(tmp_path: Path) -> None:
@@ -207,13 +219,39 @@ def test_a_wide_first_line_is_read_whole(tmp_path: Path) -> None:
     assert data.feature_names[-1] == f"f{width - 2}"
 
 
+@pytest.mark.parametrize("before", ["\n", "\n \r\n", "\ufeff\n", "\r\r"])
+@pytest.mark.parametrize("width", [30_000, 13_101])
+def test_a_wide_first_line_behind_blank_lines(before: str, width: int, tmp_path: Path) -> None:
+    names = ",".join(f"f{number}" for number in range(width))
+    values = ",".join("1" for _ in range(width))
+    assert len(names) > 1 << 16
+    data = _read(tmp_path, f"{before}{names}\n{values}\n{values}\n")
+    assert data.X.shape == (2, width - 1)
+    assert data.feature_names[-1] == f"f{width - 2}"
+
+
+@pytest.mark.parametrize("cells", [9, 10, 11])
+def test_a_first_line_that_ends_where_the_head_does(cells: int, tmp_path: Path) -> None:
+    name = "n" * ((1 << 16) // 10)
+    data = _read(tmp_path, ",".join([name] * cells + ["label"]) + "\n" + "1," * cells + "2\n")
+    assert data.X.shape == (1, cells)
+
+
+def test_an_open_quote_is_found(tmp_path: Path) -> None:
+    text = 'a,b\n1,2\n1,"2\n' + "1,2\n" * 600_000
+    said = "longer than the 1,048,576 bytes .* close a quote .* store data this wide as npz"
+    with pytest.raises(hinge.DataFileError, match=said) as caught:
+        _read(tmp_path, text)
+    assert caught.value.line == 3
+
+
 def test_a_compressed_file_may_not_fill_the_memory(tmp_path: Path) -> None:
     text = b"1,2\n" * (1 << 20)
     packed = gzip.compress(text)
     assert len(text) > 20 * len(packed)
-    data = _read(tmp_path, packed, "rows.csv.gz", memory_limit=len(text))
+    data = _read(tmp_path, packed, "rows.csv.gz", memory_limit=4 * len(text))
     assert data.X.shape == (1 << 20, 1)
-    with pytest.raises(hinge.DataFileError, match=r"Its contents would take .* pass memory_limit="):
+    with pytest.raises(hinge.DataFileError, match=r"would take .* pass a larger memory_limit"):
         _read(tmp_path, packed, "rows.csv.gz", memory_limit=1 << 20)
     assert (
         sum(len(block.X) for block in hinge.data.iter_blocks(tmp_path / "rows.csv.gz")) == 1 << 20

@@ -131,7 +131,7 @@ def test_an_unreadable_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_name_that_no_file_can_have() -> None:
-    with pytest.raises(hinge.DataFileError, match=r"cannot be read .*null"):
+    with pytest.raises(hinge.DataFileError, match=r"cannot be read .*NUL character in its name"):
         hinge.data.read("rows\0.csv")
 
 

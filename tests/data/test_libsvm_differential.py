@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -15,15 +16,23 @@ from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from hinge.data import (
     iter_libsvm,
+    libsvm_write,
     read_libsvm,
     read_libsvm_dataset,
     write_libsvm,
 )
-from hinge.errors import DataFileError, InvalidDataError, InvalidLabelsError
+from hinge.errors import (
+    DataFileError,
+    InvalidDataError,
+    InvalidLabelsError,
+    InvalidParameterError,
+)
 
 some = settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
+# Large ones that are written out digit by digit are refused: they could be identifiers.
+label_numbers = finite.filter(lambda label: abs(label) < 2**53 or "e" in repr(label))
 blanks = st.sampled_from([" ", "  ", "\t", " \t "])
 endings = st.sampled_from(["\n", "\r\n", " \n", " # note 1:2\n", "\n\n", "\n# line\n"])
 
@@ -35,7 +44,7 @@ def files(draw: st.DrawFn) -> tuple[str, bool]:
     first = draw(st.integers(0, 1))
     text = draw(st.sampled_from(["", "# head\n", "\n"]))
     for _ in range(draw(st.integers(1, 8))):
-        words = [draw(st.one_of(st.integers(-9, 9).map(str), finite.map(repr)))]
+        words = [draw(st.one_of(st.integers(-9, 9).map(str), label_numbers.map(repr)))]
         if has_queries:
             words.append(f"qid:{draw(st.integers(0, 2**40))}")
         indices = draw(st.sets(st.integers(first, 60), max_size=8))
@@ -99,9 +108,8 @@ def test_writing_then_reading_is_the_identity(
 ) -> None:
     n_rows, n_features = X.shape
     y = data.draw(hnp.arrays(np.float64, n_rows, elements=finite))
-    queries = data.draw(st.none() | hnp.arrays(np.int64, n_rows))
-    if queries is not None:
-        queries = np.maximum(queries, -(2**63 - 1))
+    numbers = st.integers(-(2**63) + 1, 2**63 - 1)
+    queries = data.draw(st.none() | hnp.arrays(np.int64, n_rows, elements=numbers))
     path = tmp_path / "rows.svm"
     write_libsvm(path, X, y, query_ids=queries, zero_based=zero_based, comment="one\ntwo")
     got = read_libsvm_dataset(path, n_features, zero_based=zero_based, dtype=X.dtype)
@@ -181,8 +189,10 @@ def test_a_row_of_neither_labels_nor_values_is_refused(tmp_path: Path) -> None:
             [1],
             {"query_ids": np.array([2**63], np.uint64)},
             InvalidDataError,
-            "64 bits with a sign; got 9223372036854775808",
+            "less than 2^63, with or without a sign; got 9223372036854775808",
         ),
+        ([[1.0]], [1], {"query_ids": [-(2**63)]}, InvalidDataError, "got -9223372036854775808"),
+        ([[1.0]], [1], {"zero_based": "no"}, InvalidParameterError, "zero_based must be True or"),
         ([[1.0]], [1], {"comment": "a\0b"}, InvalidDataError, "must not hold a NUL character"),
     ],
 )
@@ -198,5 +208,28 @@ def test_what_cannot_be_written_is_refused(
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(DataFileError, match=r"rows.svm: the file cannot be written \(No such"):
+    said = r"rows.svm: the file cannot be written \(No such .*\); check the folder, the permissions"
+    with pytest.raises(DataFileError, match=said):
         write_libsvm(tmp_path / "absent" / "rows.svm", [[1.0]], [1])
+
+
+def test_a_failure_without_a_number_is_told_in_its_own_words(tmp_path: Path) -> None:
+    with (
+        mock.patch("hinge.data.libsvm_write.atomic_write", side_effect=OSError("no reason given")),
+        pytest.raises(DataFileError, match=r"cannot be written \(no reason given\); check the"),
+    ):
+        write_libsvm(tmp_path / "rows.svm", [[1.0]], [1])
+
+
+def test_a_long_row_does_not_make_other_blocks_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of rows of very different lengths no block holds more than a block may, or one row."""
+    monkeypatch.setattr(libsvm_write, "_BLOCK_VALUES", 100)
+    lengths = [90, 20, 0, 0, 500, 0, 1] + [0] * 300 + [1] * 50
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    columns = np.concatenate([np.arange(length) for length in lengths])
+    X = sp.csr_array((np.ones(len(columns)), columns, offsets), shape=(len(lengths), 500))
+    blocks = list(libsvm_write._blocks(X))
+    assert [end for _, end, _ in blocks[:-1]] == [begin for begin, _, _ in blocks[1:]]
+    assert all(block.nnz <= 100 or end == begin + 1 for begin, end, block in blocks)
+    assert max(end - begin for begin, end, _ in blocks) <= 100
+    assert (sp.vstack([block for _, _, block in blocks]) != X).nnz == 0

@@ -75,7 +75,7 @@ def test_compressed_files_are_recognised(tmp_path: Path, kind: str, n_jobs: int)
 @pytest.mark.parametrize("kind", COMPRESS)
 def test_every_cut_of_a_compressed_file_is_refused(tmp_path: Path, kind: str) -> None:
     whole = COMPRESS[kind](TEXT[:2000])
-    for length in range(len(compressed._MAGIC[kind]), len(whole), 7):
+    for length in range(len(compressed.MAGIC[kind]), len(whole), 7):
         path = write(tmp_path, whole[:length])
         with pytest.raises(DataFileError, match="the compressed data end too early"):
             read_libsvm(path)
@@ -141,7 +141,7 @@ def test_writing_compresses_as_the_name_says(tmp_path: Path, ending: str) -> Non
     write_libsvm(path, X, [0, 1, 2, 3])
     dataset = read_libsvm_dataset(path)
     assert dataset.X.toarray().tolist() == X.tolist()
-    assert compressed.kind_of(path.read_bytes()) == compressed._SUFFIXES[ending]
+    assert compressed.kind_of(path.read_bytes()) == compressed.COMPRESSED_ENDINGS[ending]
     first = path.read_bytes()
     write_libsvm(path, X, [0, 1, 2, 3])
     assert path.read_bytes() == first
@@ -159,13 +159,13 @@ def test_without_the_package_zstd_says_what_to_install(tmp_path: Path) -> None:
 def test_absent_folder_and_forbidden(tmp_path: Path) -> None:
     with pytest.raises(DataFileError, match="there is no such file"):
         read_libsvm(tmp_path / "absent")
-    with pytest.raises(DataFileError, match="this is a folder; name a file in it"):
+    with pytest.raises(DataFileError, match="this is a folder; name one file in it"):
         read_libsvm(tmp_path)
     path = write(tmp_path, TEXT)
     denied = PermissionError(13, "Permission denied")
     with (
         mock.patch.object(Path, "open", side_effect=denied),
-        pytest.raises(DataFileError, match=r"may not be read \(permission denied\)"),
+        pytest.raises(DataFileError, match=r"cannot be read \(Permission denied\); check its name"),
     ):
         read_libsvm(path)
 
@@ -207,7 +207,7 @@ def test_the_result_does_not_depend_on_threads(tmp_path: Path, block_bytes: int)
     text = TEXT[:6000].rsplit(b"\n", 1)[0]
     path = write(tmp_path, text)
     want, labels = read_libsvm(path)
-    with mock.patch.object(libsvm_pieces.TextFile.__init__, "__defaults__", (block_bytes,)):
+    with mock.patch.object(libsvm_pieces.TextFile.__init__, "__defaults__", (block_bytes, None)):
         for n_jobs in (1, 2, 3, 8):
             X, y = read_libsvm(path, n_jobs=n_jobs)
             assert_same(X, want)
@@ -222,7 +222,7 @@ def test_the_first_fault_is_the_one_reported(tmp_path: Path, n_jobs: int) -> Non
     content = gzip.compress(b"\n".join(lines))[:-20]  # and the compressed data end too early
     path = write(tmp_path, content)
     with (
-        mock.patch.object(libsvm_pieces.TextFile.__init__, "__defaults__", (64,)),
+        mock.patch.object(libsvm_pieces.TextFile.__init__, "__defaults__", (64, None)),
         pytest.raises(DataFileError, match="nan") as caught,
     ):
         read_libsvm(path, n_jobs=n_jobs)

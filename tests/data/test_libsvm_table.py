@@ -233,7 +233,7 @@ def test_explicit_zeros_stay_stored(tmp_path: Path) -> None:
         ({"n_features": 1.5}, "n_features must be an integer"),
         ({"zero_based": "yes"}, "zero_based must be True, False or"),
         ({"multilabel": 1}, "multilabel must be True or False; got 1"),
-        ({"dtype": np.int32}, "dtype must be float32 or float64; got int32"),
+        ({"dtype": np.int32}, "dtype must be float32, float64 or None; got <class 'numpy.int32'>"),
     ],
 )
 def test_wrong_options_are_refused_by_name(tmp_path: Path, options: dict, words: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -67,6 +68,27 @@ def _written(ending: str, folder: Path) -> tuple[Path, bytes]:
 def test_damaged_files(ending: str, seed: int, tmp_path: Path) -> None:
     path, raw = _written(ending, tmp_path)
     refused, read = _read_mutations(path, raw, 200, np.random.default_rng(seed))
+    assert refused > 100
+    assert read > 0
+
+
+PARQUET_SEEDS: dict[str, dict[str, Any]] = {
+    "plain": {"compression": "none", "use_dictionary": False},
+    "dictionary": {"compression": "none", "use_dictionary": True},
+    "snappy": {"compression": "snappy"},
+    "zstd": {"compression": "zstd", "data_page_version": "2.0"},
+    "gzip": {"compression": "gzip", "write_page_checksum": True},
+    "small pages": {"data_page_size": 64, "column_encoding": None},
+    "split": {"use_dictionary": ["label"], "use_byte_stream_split": ["f0", "f1", "f2", "f3"]},
+}
+
+
+@pytest.mark.parametrize("written", PARQUET_SEEDS)
+def test_damaged_parquet_files_of_every_kind(written: str, seed: int, tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    pq.write_table(table(*example()), path, row_group_size=25, **PARQUET_SEEDS[written])
+    assert pq.ParquetFile(path).num_row_groups == 3
+    refused, read = _read_mutations(path, path.read_bytes(), 300, np.random.default_rng(seed))
     assert refused > 100
     assert read > 0
 

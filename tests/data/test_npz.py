@@ -113,6 +113,7 @@ def test_names_and_another_label(tmp_path: Path) -> None:
     data = hinge.data.read(tmp_path / "rows.npz", label="kind")
     assert data.feature_names == ("a", "b")
     assert data.y.tolist() == ["p", "q"]
+    assert data.notes == ("The rows are the dense array 'X'; the labels are the array 'kind'.",)
 
 
 def test_objects_are_never_unpickled(tmp_path: Path) -> None:
@@ -159,6 +160,8 @@ def test_arrays_that_do_not_fit(arrays: dict, said: str, tmp_path: Path) -> None
     [
         ({"X_shape": [50]}, r"the shape of the CSR matrix is \[50\]"),
         ({"X_shape": [-1, 9]}, r"the shape of the CSR matrix is \[-1, 9\]"),
+        ({"X_shape": np.array([2, 2**64 - 1], np.uint64)}, "the shape of the CSR matrix is"),
+        ({"X_shape": np.array([2**64 - 1, 2], np.uint64)}, "the shape of the CSR matrix is"),
         ({"X_shape": [51, 9]}, "row pointers; these must be equal"),
         ({"X_shape": [50, 2]}, "it must lie between 0 and 1"),
         ({"X_shape": [50.0, 9.0]}, "'X_shape' has type '<f8'"),

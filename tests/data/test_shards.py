@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -203,3 +204,44 @@ def test_any_blocks(tmp_path_factory: pytest.TempPathFactory, data: st.DataObjec
     found = hinge.data.open_shards(path, verify=True)
     assert same_bits(dense(found.X), dense(whole))
     assert found.y.tolist() == labels.tolist()
+
+
+@pytest.mark.parametrize("form", ["dense", "csr"])
+@pytest.mark.parametrize("dtype", [None, np.float32])
+def test_reading_finds_a_value_that_is_not_finite(form: str, dtype: type, tmp_path: Path) -> None:
+    path = tmp_path / "rows.hingedata"
+    X = np.full((3, 2), 1.5)
+    hinge.data.write_shards(path, [Dataset(sp.csr_array(X) if form == "csr" else X, None)])
+    raw = bytearray(path.read_bytes())
+    raw[64 + 8 * 3 : 64 + 8 * 4] = np.float64(np.nan).tobytes()
+    path.write_bytes(raw)
+    for reader in (hinge.data.read, lambda *a, **b: list(hinge.data.iter_blocks(*a, **b))):
+        with pytest.raises(hinge.DataFileError, match="the value is nan") as caught:
+            reader(path, dtype=dtype)
+        assert (caught.value.line, caught.value.column) == (2, 2)
+    assert np.isnan(_values(hinge.data.open_shards(path).X)).any()
+
+
+def test_blocks_are_cut_where_the_values_are(tmp_path: Path) -> None:
+    path = tmp_path / "rows.hingedata"
+    lengths = [1] * 50 + [400] + [1] * 50
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    columns = np.concatenate([np.arange(length) for length in lengths])
+    X = sp.csr_array((np.ones(len(columns)), columns, offsets), shape=(101, 400))
+    hinge.data.write_shards(path, [Dataset(X, np.arange(101))])
+    blocks = list(hinge.data.iter_blocks(path, block_bytes=12 * 20))
+    assert [block.X.nnz for block in blocks] == [20, 20, 10, 400, 20, 20, 10]
+    assert np.concatenate([block.y for block in blocks]).tolist() == list(range(101))
+
+
+def test_text_labels_are_looked_up_block_by_block(tmp_path: Path) -> None:
+    path = tmp_path / "rows.hingedata"
+    labels = np.array(["x" * 256, "y"])[np.arange(100_000) % 2]
+    hinge.data.write_shards(path, [Dataset(np.zeros((100_000, 1)), labels)])
+    tracemalloc.start()
+    try:
+        found = [block.y[0] for block in hinge.data.iter_blocks(path, block_bytes=8000)]
+        assert tracemalloc.get_traced_memory()[1] < 16 << 20
+    finally:
+        tracemalloc.stop()
+    assert found == ["x" * 256] * 100

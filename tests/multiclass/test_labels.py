@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from hinge.labels import row_weights
 from hinge.losses import get_loss
 from hinge.multiclass import Labels, Objective, class_problem
 from hinge.problem import Intercept
@@ -54,3 +55,11 @@ def test_sample_weights_are_shared_where_they_suffice(number: int) -> None:
     by_row = np.ones(6)
     labels = Labels(np.arange(3), THREE, by_row)
     assert labels.weights(number) is by_row
+
+
+def test_problems_share_the_weights_that_were_read() -> None:
+    weights = row_weights(np.arange(1.0, ROWS.n_rows + 1), ROWS.n_rows)
+    codes = np.arange(ROWS.n_rows) % 3
+    labels = Labels(np.arange(3), codes, weights)
+    for number in range(3):
+        assert class_problem(ROWS, labels, OBJECTIVE, number).sample_weight is weights

@@ -9,6 +9,7 @@ import pytest
 
 import hinge
 from hinge import Problem
+from hinge.labels import WeightsAsRead, row_weights
 from hinge.problem import C_from_lambda, C_from_mean, Intercept
 
 X4 = np.asarray([[0.0], [1.0], [2.0], [3.0]])
@@ -103,9 +104,9 @@ def test_weights_that_cannot_be_used(weights: object, match: str) -> None:
 def test_weights_are_copied_once_and_then_shared() -> None:
     given = np.asarray([1.0, 2.0, 3.0, 4.0])
     first = Problem(X4, [0, 0, 1, 1], sample_weight=given)
-    second = Problem(X4, [0, 0, 1, 1], sample_weight=first.sample_weight)
+    second = Problem(X4, [0, 0, 1, 1], sample_weight=WeightsAsRead(first.sample_weight))
     assert not np.shares_memory(first.sample_weight, given)
-    assert np.shares_memory(first.sample_weight, second.sample_weight)
+    assert second.sample_weight is first.sample_weight
     read_only_view = given[:]
     read_only_view.flags.writeable = False
     third = Problem(X4, [0, 0, 1, 1], sample_weight=read_only_view)
@@ -161,6 +162,17 @@ def test_inputs_are_left_alone_and_not_kept() -> None:
     assert problem.signs.tolist() == [-1, -1, 1, 1]
     assert problem.costs.tolist() == [1.0] * 4
     assert X.flags.writeable
+
+
+def test_read_only_weights_are_copied_too() -> None:
+    weights = np.ones(4)
+    weights.flags.writeable = False
+    problem = Problem(X4, [0, 0, 1, 1], sample_weight=weights)
+    assert not np.shares_memory(problem.sample_weight, weights)
+    assert not np.shares_memory(row_weights(weights, 4), weights)
+    weights.flags.writeable = True
+    weights[:] = 7
+    assert problem.costs.tolist() == [1.0] * 4
 
 
 @pytest.mark.parametrize("name", ["signs", "sample_weight", "costs"])

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 
@@ -132,8 +133,10 @@ class TextReader {
         if (!(label - label == 0.0)) {
             return fail(TextFault::label_overflow, at);
         }
-        const bool is_integer = number.exponent >= 0 && number.written_exponent == 0;
-        if (is_integer && (number.exponent > 0 || number.significand > kMostExact)) {
+        // Of so large a number written out digit by digit, neighbours are rounded to the same.
+        const bool is_large = std::abs(label) >= static_cast<double>(kMostExact);
+        if (is_large && number.written_exponent == 0 &&
+            (number.exponent > 0 || number.significand > kMostExact)) {
             return fail(TextFault::label_inexact, at);
         }
         arrays_.labels[outcome_.labels++] = label;

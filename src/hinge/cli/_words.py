@@ -12,6 +12,11 @@ _WORDS = [
     (r"\bheader=True\b", "--header"),
     (r"\bheader=False\b", "--no-header"),
     (r"\bmemory_limit=(\d+)", r"--memory-limit \1"),
+    (r"\bmemory_limit\b", "--memory-limit"),
+    (
+        r"\bpass multilabel=True if rows have several labels\b",
+        "split rows with several labels into files",
+    ),
     (r"\bformat='(\w+)'", r"--format \1"),
     (r"\bformat=", "--format"),
     (r"\bdtype=", "--dtype "),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
+from hinge.data.arrow_claims import claimed_by_batches
 from hinge.data.columns import choose_columns
 from hinge.data.dataset import Dataset
-from hinge.data.options import ReadOptions, check_claim
+from hinge.data.options import EXPANSION, SMALL_CLAIM, UNLIMITED, ReadOptions, check_claim
 from hinge.data.source import Source
 from hinge.data.tables import Place, datasets, import_pyarrow, settle_types
 from hinge.errors import DataFileError
@@ -46,7 +48,8 @@ def arrow_blocks(source: Source, options: ReadOptions, block_bytes: int) -> Iter
 
 def _blocks(pa: Any, source: Source, options: ReadOptions, block_bytes: int) -> Iterator[Dataset]:
     with ExitStack() as stack:
-        contents = stack.enter_context(pa.memory_map(source.path, "r"))
+        # Not mapped: a mapped file that somebody shortens ends the process.
+        contents = stack.enter_context(pa.OSFile(source.path, "rb"))
         is_file = source.head.startswith(FILE_MAGIC)
         reader = stack.enter_context(
             pa.ipc.open_file(contents) if is_file else pa.ipc.open_stream(contents)
@@ -55,8 +58,7 @@ def _blocks(pa: Any, source: Source, options: ReadOptions, block_bytes: int) -> 
         columns = choose_columns(schema.names, True, options, source.path)
         columns = settle_types(columns, list(schema.types), options, source.path)
         places = [*columns.features, *([] if columns.label is None else [columns.label])]
-        row_bytes = columns.dtype.itemsize * len(columns.features)
-        most_rows = max(1, block_bytes // row_bytes)
+        _check_batches(source, options, block_bytes, is_file)
         stored = (
             (reader.get_batch(number) for number in range(reader.num_record_batches))
             if is_file
@@ -64,25 +66,36 @@ def _blocks(pa: Any, source: Source, options: ReadOptions, block_bytes: int) -> 
         )
         found = 0
         place = Place(source.path, 0, lambda row: row + 1)
-        for block in datasets(_cut(stored, places, most_rows), columns, place):
+        for block in datasets(_wanted(stored, places), columns, place, block_bytes):
             found += block.X.shape[0]
-            check_claim(
-                found * row_bytes,
-                "Its rows",
-                source.path,
-                source.size,
-                options.memory_limit,
-            )
             yield block
         if found == 0:
             reason = "there are columns and no rows."
             raise DataFileError(reason, source.path)
 
 
-def _cut(stored: Iterator[Any], places: list[int], most_rows: int) -> Iterator[Any]:
-    """Yield the columns at these places in batches that are not too long, validated."""
+def _check_batches(source: Source, options: ReadOptions, block_bytes: int, is_file: bool) -> None:
+    """Refuse a batch that takes too much once it is decompressed, before anything is.
+
+    A batch is decompressed whole, however small the blocks are that it is cut into.
+    """
+    in_blocks = options.memory_limit == UNLIMITED
+    most = max(SMALL_CLAIM, EXPANSION * source.size, block_bytes)
+    with Path(source.path).open("rb") as contents:
+        for claimed in claimed_by_batches(contents, source.size, is_file):
+            if in_blocks and claimed > most:
+                reason = (
+                    f"a batch of its rows takes {claimed:,} bytes once it is decompressed, more "
+                    f"than the {most:,} that a file of {source.size:,} bytes may claim; if that "
+                    f"is right, pass block_bytes={claimed}."
+                )
+                raise DataFileError(reason, source.path)
+            what = "A batch of its rows, decompressed,"
+            check_claim(claimed, what, source.path, source.size, options.memory_limit)
+
+
+def _wanted(stored: Iterator[Any], places: list[int]) -> Iterator[Any]:
+    """Yield the columns at these places, validated."""
     for batch in stored:
         batch.validate(full=True)
-        wanted = batch.select(places)
-        for start in range(0, wanted.num_rows, most_rows):
-            yield wanted.slice(start, most_rows)
+        yield batch.select(places)

@@ -14,17 +14,20 @@ import os
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import IO, Any, Protocol, cast
 
 from hinge.errors import DataFileError, MissingDependencyError
 
-_MAGIC = {
+#: The first bytes of compressed files.
+MAGIC = {
     "gzip": b"\x1f\x8b",
     "bzip2": b"BZh",
     "xz": b"\xfd7zXZ\x00",
     "zstd": b"\x28\xb5\x2f\xfd",
 }
-_SUFFIXES = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
+#: The ending that the name of a compressed file should have.
+COMPRESSED_ENDINGS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
 _LONGEST_MAGIC = 6
 _INPUT_BYTES = 1 << 16
 _XZ_MEMORY = 1 << 29  # a file may ask for a dictionary of gigabytes
@@ -146,7 +149,7 @@ def _xz() -> _Decompressor:
 
 def kind_of(first_bytes: bytes) -> str | None:
     """Return what a file with these first bytes is compressed with, or None."""
-    for kind, magic in _MAGIC.items():
+    for kind, magic in MAGIC.items():
         if first_bytes.startswith(magic):
             return kind
     return None
@@ -195,7 +198,7 @@ def compressed(file: IO[bytes], path: str | os.PathLike[str]) -> IO[bytes]:
     binary file
         The stream to write to and to close; the file itself if the name asks for no compression.
     """
-    kind = _SUFFIXES.get(os.path.splitext(os.fspath(path))[1].lower())  # noqa: PTH122 - str too
+    kind = COMPRESSED_ENDINGS.get(Path(path).suffix.lower())
     if kind == "gzip":
         return cast("IO[bytes]", gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0))
     if kind == "bzip2":
@@ -208,19 +211,46 @@ def compressed(file: IO[bytes], path: str | os.PathLike[str]) -> IO[bytes]:
     return file
 
 
-def _failure(error: Exception) -> str:
-    """Return what an exception of opening, reading or decompressing means."""
+def unreadable(path: str, error: Exception) -> DataFileError:
+    """Return the error for a file that cannot be opened, read or decompressed.
+
+    Parameters
+    ----------
+    path : str
+        The file.
+    error : Exception
+        What the system or the decompressor said.
+    """
+    said = str(error)
     if isinstance(error, FileNotFoundError):
-        return "there is no such file; check the path."
-    if isinstance(error, IsADirectoryError):
-        return "this is a folder; name a file in it."
-    if isinstance(error, PermissionError):
-        return "this file may not be read (permission denied)."
-    if isinstance(error, EOFError):
-        return "the compressed data end too early: the file is cut off; fetch it again."
-    if isinstance(error, OSError) and error.strerror:
-        return f"the file cannot be read ({error.strerror})."
-    return f"the compressed data are damaged ({error}); fetch the file again."
+        reason = "there is no such file; check the name and the folder."
+    elif isinstance(error, IsADirectoryError):
+        reason = "this is a folder; name one file in it."
+    elif isinstance(error, EOFError):
+        reason = "the compressed data end too early: the file is cut off; fetch it again."
+    elif isinstance(error, ValueError) or getattr(error, "strerror", None):
+        said = getattr(error, "strerror", said)
+        reason = f"the file cannot be read ({said}); check its name and your permissions."
+    else:
+        reason = f"the compressed data are damaged ({said}); fetch the file again."
+    return DataFileError(reason, path)
+
+
+def unwritable(path: str, error: OSError) -> DataFileError:
+    """Return the error for a file that the system does not let us write.
+
+    Parameters
+    ----------
+    path : str
+        The file.
+    error : OSError
+        What the system said.
+    """
+    reason = (
+        f"the file cannot be written ({error.strerror or error}); check the folder, the "
+        "permissions and the space on the disk."
+    )
+    return DataFileError(reason, path)
 
 
 @contextmanager
@@ -229,4 +259,4 @@ def failures_named(path: str) -> Iterator[None]:
     try:
         yield
     except (OSError, EOFError, zlib.error, lzma.LZMAError, _ZstdError) as error:
-        raise DataFileError(_failure(error), path) from error
+        raise unreadable(path, error) from error

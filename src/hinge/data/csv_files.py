@@ -11,10 +11,17 @@ from dataclasses import replace
 from typing import Any
 
 from hinge.data.columns import Columns, choose_columns
-from hinge.data.csv_layout import CsvLayout, cells_by_line, find_layout, is_number, line_of_row
+from hinge.data.csv_layout import (
+    CsvLayout,
+    cells_by_line,
+    find_layout,
+    first_long_line,
+    is_number,
+    line_of_row,
+)
 from hinge.data.dataset import Dataset
-from hinge.data.labels import INTEGER, TEXT, kind_of_texts, wider_kind
-from hinge.data.options import ReadOptions
+from hinge.data.labels import KindOfTexts
+from hinge.data.options import UNLIMITED, ReadOptions
 from hinge.data.source import Source, open_bytes
 from hinge.data.tables import Place, datasets, import_pyarrow
 from hinge.errors import DataFileError
@@ -47,16 +54,18 @@ def csv_blocks(source: Source, options: ReadOptions, block_bytes: int) -> Iterat
     layout = find_layout(source, options)
     columns = choose_columns(layout.names, layout.has_header, options, source.path)
     columns = replace(columns, notes=layout.notes + columns.notes)
-    table = _CsvTable(source, layout, columns, options)
+    is_whole = options.memory_limit != UNLIMITED
     text_block = max(
         _SMALLEST_TEXT_BLOCK,
         _ROWS_IN_A_BLOCK * layout.first_line_bytes,
-        min(_TEXT_BLOCK, block_bytes // 2),
+        _TEXT_BLOCK if is_whole else min(_TEXT_BLOCK, block_bytes // 2),
     )
+    table = _CsvTable(source, layout, columns, options, text_block)
     place = Place(source.path, 0, lambda row: line_of_row(source, layout, row))
-    kind = table.label_kind(text_block)
+    kind = table.label_kind()
     rows = 0
-    for block in datasets(table.batches(columns.features, text_block), columns, place, kind):
+    batches = table.batches(columns.features)
+    for block in datasets(batches, columns, place, block_bytes, kind):
         rows += block.X.shape[0]
         yield block
     if rows == 0:
@@ -68,37 +77,42 @@ class _CsvTable:
     """A CSV file whose layout is known."""
 
     def __init__(
-        self, source: Source, layout: CsvLayout, columns: Columns, options: ReadOptions
+        self,
+        source: Source,
+        layout: CsvLayout,
+        columns: Columns,
+        options: ReadOptions,
+        text_block: int,
     ) -> None:
         self.source = source
         self.layout = layout
         self.columns = columns
         self.threaded = thread_count(options.n_jobs) > 1
         self.memory_limit = options.memory_limit
+        self.text_block = text_block
 
-    def label_kind(self, text_block: int) -> str | None:
+    def label_kind(self) -> str | None:
         """Read only the labels, and return what they are."""
         if self.columns.label is None:
             return None
-        kind = INTEGER
-        for batch in self.batches((), text_block):
-            if kind != TEXT:
-                kind = wider_kind(kind, kind_of_texts(batch.column(0)))
-        return kind
+        found = KindOfTexts()
+        for batch in self.batches(()):
+            found.add(batch.column(0))
+        return found.kind
 
-    def batches(self, features: tuple[int, ...], text_block: int) -> Iterator[Any]:
+    def batches(self, features: tuple[int, ...]) -> Iterator[Any]:
         """Yield record batches of these features, then the label."""
         import pyarrow as pa  # noqa: PLC0415 - an optional package
 
         try:
             with open_bytes(self.source, self.memory_limit) as contents:
-                for batch in self._open(contents, features, text_block):
+                for batch in self._open(contents, features):
                     batch.validate(full=True)
                     yield batch
         except pa.ArrowException as error:
             raise self._explained(error, features) from error
 
-    def _open(self, contents: Any, features: tuple[int, ...], text_block: int) -> Any:
+    def _open(self, contents: Any, features: tuple[int, ...]) -> Any:
         import pyarrow as pa  # noqa: PLC0415 - an optional package
         from pyarrow import csv  # noqa: PLC0415
 
@@ -113,7 +127,7 @@ class _CsvTable:
             pa.PythonFile(contents, mode="r"),
             read_options=csv.ReadOptions(
                 use_threads=self.threaded,
-                block_size=text_block,
+                block_size=self.text_block,
                 skip_rows=self.layout.skipped_lines,
                 column_names=places,
             ),
@@ -140,8 +154,15 @@ class _CsvTable:
                 if cells[place].strip() and not is_number(cells[place]):
                     return self._not_a_number(cells[place], line, place)
         if "straddling" in str(error):
-            reason = "a line is longer than the block of text that is parsed at once."
-            return DataFileError(reason, path)
+            remedy = "store data this wide as npz or shards"
+            if self.text_block < _TEXT_BLOCK:
+                remedy = f"pass block_bytes={2 * _TEXT_BLOCK}"
+            reason = (
+                f"this line is longer than the {self.text_block:,} bytes of text that are parsed "
+                f"at once; close a quote that was left open, or {remedy}."
+            )
+            line = first_long_line(self.source, self.layout, self.text_block)
+            return DataFileError(reason, path, line)
         said = str(error).split("\n", 1)[0][:200]
         return DataFileError(f"the text cannot be read as a table: {said}", path)
 

@@ -17,12 +17,18 @@ from dataclasses import dataclass
 
 from hinge.data.columns import LABEL_NAMES
 from hinge.data.options import ReadOptions
-from hinge.data.source import Source, open_bytes, peek
+from hinge.data.source import (
+    BYTE_ORDER_MARK,
+    HEAD_BYTES,
+    UTF16_MARKS,
+    Source,
+    open_bytes,
+    peek,
+)
 from hinge.errors import DataFileError
 
 _DELIMITERS = {",": "commas", "\t": "tabs", ";": "semicolons"}
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_OTHER_ENCODINGS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+_LONGEST_FIRST_LINE = 64 << 20
 _COUNTING_COLUMNS = 3  # with fewer, 0 and 1 are as likely to be data
 
 
@@ -113,6 +119,26 @@ def line_of_row(source: Source, layout: CsvLayout, row: int) -> int:
     return found[0] if found is not None else layout.skipped_lines + row + 1
 
 
+def first_long_line(source: Source, layout: CsvLayout, most: int) -> int:
+    """Return the line on which the first row begins that is longer than so many bytes.
+
+    Parameters
+    ----------
+    source : Source
+        The file.
+    layout : CsvLayout
+        Its layout.
+    most : int
+        How many bytes a row may have.
+    """
+    behind = layout.skipped_lines + 1
+    for line, cells in cells_by_line(source, layout):
+        if sum(len(cell.encode()) + 1 for cell in cells) > most:
+            return line
+        behind = line + 1 + sum(cell.count("\n") for cell in cells)
+    return behind  # of a cell that Python's reader gives up at
+
+
 def is_number(text: str) -> bool:
     """Return whether the text of a cell is a number as CSV has them.
 
@@ -131,20 +157,21 @@ def is_number(text: str) -> bool:
 def _first_line(source: Source) -> tuple[str, int]:
     """Return the first line that is not blank, and how many blank ones come before it."""
     head = peek(source)
-    for mark, encoding in _OTHER_ENCODINGS.items():
-        if head.startswith(mark):
-            reason = f"the text is encoded as {encoding}; save it as UTF-8."
-            raise DataFileError(reason, source.path)
+    if head.startswith(UTF16_MARKS):
+        reason = "the text is encoded as UTF-16; save it as UTF-8."
+        raise DataFileError(reason, source.path)
     if b"\0" in head:
         line = head.count(b"\n", 0, head.index(b"\0")) + 1
         reason = "there is a NUL byte, so this is no CSV text; is the format right?"
         raise DataFileError(reason, source.path, line)
-    lines = head.removeprefix(_BYTE_ORDER_MARK).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    for blank, text in enumerate(lines.split(b"\n")):
+    lines = head.removeprefix(BYTE_ORDER_MARK).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    texts = lines.split(b"\n")
+    for blank, text in enumerate(texts):
         if not text.strip(b" "):
             continue
-        # A line that fills the head may go on behind it; then it must be read to its end.
-        whole = text if b"\n" in lines else _whole_line(source)
+        # The last line of the head may go on behind it; then it must be read to its end.
+        is_whole = blank + 1 < len(texts) or len(head) < HEAD_BYTES
+        whole = text if is_whole else _whole_line(source)
         try:
             return whole.decode("utf-8"), blank
         except UnicodeDecodeError as error:
@@ -155,9 +182,17 @@ def _first_line(source: Source) -> tuple[str, int]:
 
 
 def _whole_line(source: Source) -> bytes:
+    """Return the first line that is not blank, which is longer than the head of the file."""
+    line = b""
     with open_bytes(source) as contents:
-        line = contents.readline(64 << 20)
-    return line.removeprefix(_BYTE_ORDER_MARK).rstrip(b"\r\n")
+        while not line:
+            text = contents.readline(_LONGEST_FIRST_LINE).removeprefix(BYTE_ORDER_MARK)
+            if not text:
+                reason = "the file was changed while it was being read; read it again."
+                raise DataFileError(reason, source.path)
+            pieces = (piece.strip(b" ") for piece in text.replace(b"\r", b"\n").split(b"\n"))
+            line = next((piece for piece in pieces if piece), b"")
+    return line
 
 
 def _is_header(cells: list[str], path: str, line: int, options: ReadOptions) -> bool:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 
+from hinge.data.compressed import COMPRESSED_ENDINGS
 from hinge.data.shard_layout import MAGIC as SHARD_MAGIC
-from hinge.data.source import COMPRESSED_ENDINGS, Source, peek
+from hinge.data.source import Source, peek
 from hinge.errors import DataFileError, unknown_name
 
 LIBSVM, CSV, PARQUET, ARROW, NPZ, SHARDS = "libsvm", "csv", "parquet", "arrow", "npz", "shards"
@@ -48,7 +49,7 @@ _FOREIGN = {
     b"\x80\x04": "a pickle, which could run code when loaded; save the arrays with numpy.savez",
     b"\x80\x05": "a pickle, which could run code when loaded; save the arrays with numpy.savez",
 }
-_SPOKEN = {
+SPOKEN = {
     LIBSVM: "LIBSVM text",
     CSV: "CSV text",
     PARQUET: "a Parquet file",
@@ -85,9 +86,9 @@ def detect_format(source: Source, asked: str | None = None) -> str:
     if source.compression is not None and expected not in _TEXT:
         raise _contradiction(source, because, f"{source.compression} data")
     if found is not None and found != expected:
-        raise _contradiction(source, because, _SPOKEN[found])
+        raise _contradiction(source, because, SPOKEN[found])
     if found is None and expected not in _TEXT:
-        reason = f"{because}, but the file does not begin like {_SPOKEN[expected]}."
+        reason = f"{because}, but the file does not begin like {SPOKEN[expected]}."
         raise DataFileError(reason, source.path)
     return expected
 

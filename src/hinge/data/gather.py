@@ -1,8 +1,8 @@
-"""Blocks of rows put together to one Dataset."""
+"""Blocks of rows put together to one Dataset, within the memory that their file may claim."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +10,51 @@ import numpy as np
 import scipy.sparse as sp
 
 from hinge.data.dataset import Dataset
+from hinge.data.options import check_claim
+from hinge.data.source import Source
 from hinge.ingest import assemble
+
+
+def within_claim(
+    blocks: Iterable[Dataset], source: Source, memory_limit: int | None
+) -> Iterator[Dataset]:
+    """Pass blocks on until they take more memory together than their file may claim.
+
+    Parameters
+    ----------
+    blocks : iterable of Dataset
+        All dense or all sparse, with one label for each row or none.
+    source : Source
+        The file.
+    memory_limit : int or None
+        The caller's limit; None bounds the blocks by the size of the file.
+
+    Yields
+    ------
+    Dataset
+        The blocks.
+    """
+    taken = rows = widest_label = 0
+    for block in blocks:
+        taken += _bytes_of_rows(block.X)
+        taken += 0 if block.query_ids is None else block.query_ids.nbytes
+        rows += block.X.shape[0]
+        if block.y is not None:  # of text, all have the room of the longest in the end
+            widest_label = max(widest_label, np.asarray(block.y).itemsize)
+        check_claim(
+            taken + rows * widest_label,
+            "Its rows and labels",
+            source.path,
+            source.size,
+            memory_limit,
+            is_total=False,
+        )
+        yield block
+
+
+def _bytes_of_rows(X: Any) -> int:
+    arrays = (X.data, X.indices, X.indptr) if sp.issparse(X) else (X,)
+    return sum(array.nbytes for array in arrays)
 
 
 def gather(blocks: Iterable[Dataset]) -> Dataset | None:

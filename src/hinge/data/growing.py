@@ -24,6 +24,11 @@ class GrowingArray:
     def __len__(self) -> int:
         return self._length
 
+    @property
+    def nbytes(self) -> int:
+        """How many bytes the values take."""
+        return self._length * self._array.itemsize
+
     def append(self, part: NDArray[Any], factor: float = 1.0, added: int = 0) -> None:
         """Append values, with a number added to each.
 

@@ -21,6 +21,7 @@ from hinge.data.dataset import Dataset
 from hinge.data.libsvm_columns import Columns, Totals, notes_on, pieces_expected
 from hinge.data.libsvm_options import TextOptions, ZeroBased
 from hinge.data.libsvm_pieces import TextFile, WideIndicesError
+from hinge.data.options import LONGEST_LINE, UNLIMITED
 from hinge.errors import DataFileError, InvalidParameterError
 from hinge.threads import thread_count
 
@@ -33,6 +34,7 @@ def read_libsvm(
     multilabel: bool = False,
     dtype: Any = np.float64,
     n_jobs: int | None = None,
+    memory_limit: int | None = None,
 ) -> tuple[sp.csr_array, NDArray[Any] | list[tuple[float, ...]]]:
     r"""Read a file in LIBSVM's text format, compressed or not.
 
@@ -50,6 +52,9 @@ def read_libsvm(
         Type of the values.
     n_jobs : int or None, default=None
         Number of threads, as in scikit-learn; the result does not depend on it.
+    memory_limit : int or None, default=None
+        How many bytes the rows and labels may take, and the text of a compressed file; None
+        allows 64 MB or a thousand times the size of the file, whichever is more.
 
     Returns
     -------
@@ -79,6 +84,7 @@ def read_libsvm(
         multilabel=multilabel,
         dtype=dtype,
         n_jobs=n_jobs,
+        memory_limit=memory_limit,
     )
     assert dataset.y is not None
     return dataset.X, dataset.y
@@ -92,23 +98,16 @@ def read_libsvm_dataset(
     multilabel: bool = False,
     dtype: Any = np.float64,
     n_jobs: int | None = None,
+    memory_limit: int | None = None,
 ) -> Dataset:
     """Read a file in LIBSVM's text format with its query ids and notes on what was decided.
 
     Parameters
     ----------
     path : str or path
-        The file; gzip, bzip2, xz and zstd are recognised by their first bytes.
-    n_features : int or None, default=None
-        Number of columns, at least 1; an index above it is an error. None takes the largest index.
-    zero_based : bool or "auto", default="auto"
-        Whether indices are counted from zero. ``"auto"``: from zero exactly if one of them is 0.
-    multilabel : bool, default=False
-        Whether a row may have several labels, separated by commas, or none.
-    dtype : float32 or float64, default=float64
-        Type of the values.
-    n_jobs : int or None, default=None
-        Number of threads, as in scikit-learn; the result does not depend on it.
+        The file.
+    n_features, zero_based, multilabel, dtype, n_jobs, memory_limit : optional
+        As for :func:`read_libsvm`.
 
     Returns
     -------
@@ -116,6 +115,8 @@ def read_libsvm_dataset(
         Its ``notes`` say from which number indices were counted.
     """
     options = TextOptions.checked(n_features, zero_based, multilabel, dtype)
+    if memory_limit is not None:
+        options = options.replace(memory_limit=parameters.count(memory_limit, "memory_limit"))
     threads = thread_count(n_jobs)
     try:
         return _read_whole(TextFile(path, options, threads))
@@ -141,19 +142,11 @@ def iter_libsvm(
     Parameters
     ----------
     path : str or path
-        The file; gzip, bzip2, xz and zstd are recognised by their first bytes.
-    n_features : int or None, default=None
-        Number of columns, at least 1; an index above it is an error. None takes the largest index.
+        The file.
     chunk_bytes : int, default=16777216
-        How much text makes a part; a longer line is a part of its own.
-    zero_based : bool or "auto", default="auto"
-        Whether indices are counted from zero. ``"auto"``: from zero exactly if one of them is 0.
-    multilabel : bool, default=False
-        Whether a row may have several labels, separated by commas, or none.
-    dtype : float32 or float64, default=float64
-        Type of the values.
-    n_jobs : int or None, default=None
-        Number of threads, as in scikit-learn; the result does not depend on it.
+        How much text makes a part. A longer line is a part of its own, up to 128 MB or this number.
+    n_features, zero_based, multilabel, dtype, n_jobs : optional
+        As for :func:`read_libsvm`.
 
     Yields
     ------
@@ -161,6 +154,7 @@ def iter_libsvm(
         Consecutive rows; all parts have the same number of columns.
     """
     options = TextOptions.checked(n_features, zero_based, multilabel, dtype)
+    options = options.replace(memory_limit=UNLIMITED)  # only a part is in memory at a time
     if parameters.count(chunk_bytes, "chunk_bytes") < 1:
         message = f"chunk_bytes must be at least 1; got {chunk_bytes}."
         raise InvalidParameterError(message)
@@ -171,8 +165,9 @@ def _iterate(
     path: str | os.PathLike[str], options: TextOptions, chunk_bytes: int, threads: int
 ) -> Iterator[Dataset]:
     notes: tuple[str, ...] | None = None
+    longest_line = max(LONGEST_LINE, chunk_bytes)
     if options.n_features is None or options.zero_based == "auto":
-        scan = TextFile(path, options.replace(wide=True), threads)
+        scan = TextFile(path, options.replace(wide=True), threads, longest_line=longest_line)
         _require_second_reading(scan.path)
         totals = Totals()
         with closing(scan.pieces()) as pieces:
@@ -180,9 +175,10 @@ def _iterate(
                 totals.add(piece)
         width = totals.width(scan)
         notes = notes_on(scan, totals)
-        found = TextOptions.checked(width, totals.is_zero_based(options), False, options.dtype)
-        options = found.replace(multilabel=options.multilabel)
-    file = TextFile(path, options, threads, chunk_bytes)
+        base = totals.is_zero_based(options)
+        found = TextOptions.checked(width, base, options.multilabel, options.dtype)
+        options = found.replace(memory_limit=UNLIMITED)
+    file = TextFile(path, options, threads, chunk_bytes, longest_line)
     with closing(file.pieces()) as pieces:
         for piece in pieces:
             totals = Totals()
@@ -211,6 +207,7 @@ def _read_whole(file: TextFile) -> Dataset:
                 columns = Columns(file, totals, pieces_expected(file, piece))
             totals.add(piece)
             columns.append(piece)
+            columns.check_claim()
     assert columns is not None  # a file without rows has been refused
     options = file.options
     is_beyond = options.n_features is not None and totals.largest_index >= options.n_features

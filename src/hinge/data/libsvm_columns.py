@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hinge.data.dataset import Dataset
 from hinge.data.growing import GrowingArray
+from hinge.data.options import check_claim
 from hinge.errors import DataFileError
 from hinge.ingest import assemble
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from hinge.data.libsvm_pieces import Piece, TextFile
 
 _INT32_MOST = 2**31 - 1
+# What Python takes for a number in a tuple and in the list of all, and for a tuple in a list.
+_NUMBER_BYTES, _TUPLE_BYTES = 40, 64
 
 
 @dataclass
@@ -81,6 +84,23 @@ class Columns:
         self._labels.append(slot.labels[: outcome.labels], factor)
         if outcome.has_queries:
             self._queries.append(slot.queries[: outcome.rows], factor)
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes the data set will take."""
+        parts = (self._values, self._indices, self._row_ends, self._labels, self._queries)
+        objects = 0
+        if self._file.options.multilabel:
+            objects = _NUMBER_BYTES * len(self._labels) + _TUPLE_BYTES * len(self._label_ends)
+        return objects + sum(part.nbytes for part in parts)
+
+    def check_claim(self) -> None:
+        """Refuse to go on where the data set takes more memory than its file may claim."""
+        file_bytes, limit = self._file.facts.file_bytes, self._file.options.memory_limit
+        if file_bytes is None and limit is None:  # a pipe, of which nobody knows how long it is
+            return
+        what, path = "Its rows and labels", self._file.path
+        check_claim(self.nbytes, what, path, file_bytes or 0, limit, is_total=False)
 
     def dataset(self, notes: tuple[str, ...]) -> Dataset:
         """Return what was gathered; nothing can be appended afterwards."""

@@ -103,7 +103,7 @@ _REASONS: dict[str, Callable[[str, TextOptions], str]] = {
     "label_malformed": _label_malformed,
     "label_overflow": lambda word, _: f"the label {word} is too large for float64.",
     "label_inexact": lambda word, _: (
-        f"the label {word} is an integer above 2^53, which float64 cannot tell from its "
+        f"the label {word} is a number above 2^53, which float64 cannot tell from its "
         "neighbours; number the labels otherwise."
     ),
     "label_repeated": lambda word, _: f"a label stands twice in {word}; remove one of the two.",

@@ -10,6 +10,7 @@ import numpy as np
 
 from hinge import parameters
 from hinge._native import core
+from hinge.data.options import check_zero_based, value_type
 from hinge.errors import InvalidParameterError
 
 #: Whether indices begin with 0, begin with 1, or with 0 exactly if one of them is 0.
@@ -28,6 +29,7 @@ class TextOptions:
     multilabel: bool
     dtype: np.dtype[Any]
     wide: bool = False
+    memory_limit: int | None = None  # of whole files; None bounds them by their size
 
     @classmethod
     def checked(cls, n_features: Any, zero_based: Any, multilabel: Any, dtype: Any) -> TextOptions:
@@ -37,16 +39,11 @@ class TextOptions:
             if not 1 <= n_features <= _LARGEST_INDEX:
                 message = f"n_features must be from 1 to 2^63 - 2; got {n_features}."
                 raise InvalidParameterError(message)
-        if not isinstance(zero_based, bool) and zero_based != "auto":
-            message = f'zero_based must be True, False or "auto"; got {zero_based!r}.'
-            raise InvalidParameterError(message)
+        check_zero_based(zero_based)
         if not isinstance(multilabel, bool):
             message = f"multilabel must be True or False; got {multilabel!r}."
             raise InvalidParameterError(message)
-        held = np.dtype(dtype)
-        if held not in (np.dtype(np.float32), np.dtype(np.float64)):
-            message = f"dtype must be float32 or float64; got {held}."
-            raise InvalidParameterError(message)
+        held = value_type(dtype) or np.dtype(np.float64)
         wide = n_features is not None and n_features > _LARGEST_NARROW
         return cls(n_features, zero_based, multilabel, held, wide)
 

@@ -14,11 +14,12 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, cast
 
 from hinge.data.compressed import decompressed, failures_named
 from hinge.data.libsvm_faults import fault_error
-from hinge.data.libsvm_text import LineBlocks, Slot
+from hinge.data.libsvm_text import LineBlocks, LongLineError, Slot
+from hinge.data.source import Bounded, file_name
 from hinge.errors import DataFileError
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class SourceFacts:
     """What is known of a file once it is being read."""
 
     bytes: int | None = None  # of text; None if that is not known beforehand
+    file_bytes: int | None = None  # None if this is no regular file
     compression: str | None = None
     has_byte_order_mark: bool = False
 
@@ -62,6 +64,8 @@ class TextFile:
         How many threads turn text into rows.
     block_bytes : int, default=BLOCK_BYTES
         How much text makes a piece.
+    longest_line : int or None, default=None
+        How long a line may be; None for any length.
     """
 
     def __init__(
@@ -70,12 +74,14 @@ class TextFile:
         options: TextOptions,
         threads: int,
         block_bytes: int = BLOCK_BYTES,
+        longest_line: int | None = None,
     ) -> None:
-        self.path = os.fspath(path)
+        self.path = file_name(path)
         self.options = options
         self.facts = SourceFacts()
         self._threads = threads
         self._block_bytes = block_bytes
+        self._longest_line = longest_line
 
     def pieces(self) -> Generator[Piece, None, None]:
         """Yield the pieces of the file; raise DataFileError at the first fault in it."""
@@ -85,8 +91,12 @@ class TextFile:
                 before = os.fstat(file.fileno())
                 stream, kind = decompressed(file)
             is_regular = stat.S_ISREG(before.st_mode)
-            self.facts = SourceFacts(before.st_size if is_regular and kind is None else None, kind)
-            blocks = LineBlocks(stream, self._block_bytes, self.path)
+            size = before.st_size if is_regular else None
+            self.facts = SourceFacts(size if kind is None else None, size, kind)
+            if kind is not None:
+                limit = self.options.memory_limit
+                stream = cast("IO[bytes]", Bounded(stream, self.path, size or 0, limit))
+            blocks = LineBlocks(stream, self._block_bytes, self.path, self._longest_line)
             run = self._run_alone if self._threads == 1 else self._run_together
             # Closed by hand: an error that somebody keeps would keep the threads alive as well.
             yield from self._checked(stack.enter_context(closing(run(blocks))))
@@ -99,7 +109,7 @@ class TextFile:
     def _checked(self, pieces: Iterator[Piece]) -> Iterator[Piece]:
         """Pass the pieces on, up to the first fault."""
         lines = rows = 0
-        for piece in pieces:
+        while (piece := self._next(pieces, lines)) is not None:
             outcome = piece.outcome
             if outcome.needs_wide_indices:
                 raise WideIndicesError
@@ -111,6 +121,13 @@ class TextFile:
         if not rows:
             reason = "the file has no rows" + (", only comments or blank lines." if lines else ".")
             raise DataFileError(reason, self.path)
+
+    def _next(self, pieces: Iterator[Piece], lines: int) -> Piece | None:
+        """Return the next piece, None at the end; so many lines come before it."""
+        try:
+            return next(pieces, None)
+        except LongLineError as error:
+            raise DataFileError(error.reason, self.path, lines + 1) from error
 
     def _fill(self, blocks: LineBlocks, slot: Slot) -> bool:
         try:

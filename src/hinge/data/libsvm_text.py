@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hinge._native import core
+from hinge.data.source import BYTE_ORDER_MARK, UTF16_MARKS
 from hinge.errors import DataFileError
 
 _PADDING = 16  # readable bytes behind the text
 _NEWLINE = ord("\n")
-_BOM = b"\xef\xbb\xbf"
-_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
 class Slot:
@@ -67,6 +66,10 @@ class Slot:
         )
 
 
+class LongLineError(DataFileError):
+    """A line is longer than what may be read at once; the reader adds which one it is."""
+
+
 class LineBlocks:
     """A stream of text, handed out in pieces of whole lines.
 
@@ -78,12 +81,17 @@ class LineBlocks:
         How long a piece is, unless a single line is longer.
     path : str
         Name of the file in errors.
+    longest_line : int or None, default=None
+        How many bytes a line may have; None for any number.
     """
 
-    def __init__(self, stream: IO[bytes], block_bytes: int, path: str) -> None:
+    def __init__(
+        self, stream: IO[bytes], block_bytes: int, path: str, longest_line: int | None = None
+    ) -> None:
         self._stream: Any = stream
         self._path = path
         self._block_bytes = block_bytes
+        self._longest_line = longest_line
         self._begun_line = b""
         self._is_first = True
         self._is_over = False
@@ -100,6 +108,12 @@ class LineBlocks:
             slot.reserve(wanted + 1)
             searched, held = held, self._read(slot.text, held, wanted)
             end = slot.text.rfind(b"\n", searched, held) + 1
+            if not end and self._longest_line is not None and held > self._longest_line:
+                reason = (
+                    f"the line is longer than {self._longest_line:,} bytes; if that is right, pass "
+                    "a larger chunk_bytes (block_bytes of hinge.data.iter_blocks)."
+                )
+                raise LongLineError(reason, self._path)
         if self._is_over:
             if held and slot.text[held - 1] != _NEWLINE:
                 slot.text[held] = _NEWLINE
@@ -125,9 +139,9 @@ class LineBlocks:
         if not self._is_first:
             return
         self._is_first = False
-        if slot.text.startswith(_UTF16_MARKS):
+        if slot.text.startswith(UTF16_MARKS):
             reason = "this is UTF-16 text; save it as UTF-8 or ASCII."
             raise DataFileError(reason, self._path, 1, 1)
-        if slot.text.startswith(_BOM):
+        if slot.text.startswith(BYTE_ORDER_MARK):
             self.has_byte_order_mark = True
-            slot.text[: len(_BOM)] = b" " * len(_BOM)
+            slot.text[: len(BYTE_ORDER_MARK)] = b" " * len(BYTE_ORDER_MARK)

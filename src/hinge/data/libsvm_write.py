@@ -12,9 +12,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hinge._native import core
-from hinge.data.compressed import compressed
+from hinge.data.compressed import compressed, unwritable
+from hinge.data.cuts import row_cuts
+from hinge.data.source import file_name
 from hinge.durable import atomic_write
-from hinge.errors import DataFileError, InvalidDataError, InvalidLabelsError
+from hinge.errors import InvalidDataError, InvalidLabelsError, InvalidParameterError
 from hinge.ingest import canonical
 
 _BLOCK_VALUES = 1 << 16  # stored values that are turned into text at once
@@ -67,20 +69,22 @@ def write_libsvm(
     ...     path.read_text()
     '1 1:0.5 3:2\n-1 2:0.1\n'
     """
+    if not isinstance(zero_based, bool):
+        message = f"zero_based must be True or False; got {zero_based!r}."
+        raise InvalidParameterError(message)
+    name = file_name(path)
     rows = canonical(X)
     labels = _Labels.read(y, rows.shape[0])
     queries = _read_queries(query_ids, rows.shape[0])
-    name = os.fspath(path)
     try:
-        with atomic_write(path) as file:
-            stream = compressed(file, path)
+        with atomic_write(name) as file:
+            stream = compressed(file, name)
             stream.write(_comment_lines(comment))
             _write_rows(stream, rows, labels, queries, 0 if zero_based else 1)
             if stream is not file:
                 stream.close()
     except OSError as error:
-        reason = f"the file cannot be written ({error.strerror})."
-        raise DataFileError(reason, name) from error
+        raise unwritable(name, error) from error
 
 
 @dataclass(frozen=True)
@@ -175,9 +179,10 @@ def _read_queries(query_ids: Any, n_rows: int) -> NDArray[np.int64] | None:
             f"and dtype {queries.dtype}."
         )
         raise InvalidDataError(message)
-    if queries.dtype.kind == "u" and queries.max() > _MOST_QUERY:
-        message = f"query_ids must fit into 64 bits with a sign; got {queries.max()}."
-        raise InvalidDataError(message)
+    for query in (queries.max(), queries.min()):
+        if abs(int(query)) > _MOST_QUERY:
+            message = f"query_ids must be less than 2^63, with or without a sign; got {query}."
+            raise InvalidDataError(message)
     return queries.astype(np.int64)
 
 
@@ -239,11 +244,7 @@ def _row_of_first(block: sp.csr_array, wanted: NDArray[np.bool_]) -> int:
 
 def _blocks(rows: Any) -> Iterator[tuple[int, int, sp.csr_array]]:
     """Yield consecutive rows as CSR of their own memory, about as many values each."""
-    n_rows, n_features = rows.shape
-    mean = rows.nnz / n_rows if sp.issparse(rows) else n_features
-    height = max(1, int(_BLOCK_VALUES / max(mean, 1.0)))
-    for begin in range(0, n_rows, height):
-        end = min(begin + height, n_rows)
+    for begin, end in row_cuts(rows, _BLOCK_VALUES):
         if sp.issparse(rows):
             yield begin, end, rows[begin:end].copy()
         else:

@@ -26,6 +26,7 @@ from hinge.ingest import assemble, canonical
 _PIECES = ("data", "indices", "indptr", "shape")
 _OUR_PREFIX = "X_"
 _LABEL_KINDS = "biufU"
+_MOST = 2**63 - 1  # rows or columns that can be counted
 
 
 def npz_blocks(source: Source, options: ReadOptions, block_bytes: int) -> Iterator[Dataset]:
@@ -49,7 +50,8 @@ def npz_blocks(source: Source, options: ReadOptions, block_bytes: int) -> Iterat
         archive = stack.enter_context(Archive(source))
         rows = _find_rows(archive, options)
         labels = _find_labels(archive, options, rows.count)
-        check_claim(rows.total_bytes, "Its rows", source.path, source.size, options.memory_limit)
+        claimed = rows.total_bytes + (0 if labels is None else labels.nbytes)
+        check_claim(claimed, "Its rows", source.path, source.size, options.memory_limit)
         names = _feature_names(archive, rows.width)
         notes = (f"The rows are {rows.described}; the labels are {_described_labels(labels)}.",)
         for start, stored in rows.blocks(block_bytes):
@@ -60,7 +62,7 @@ def npz_blocks(source: Source, options: ReadOptions, block_bytes: int) -> Iterat
 
 def _described_labels(labels: Member | None) -> str:
     """Return where the labels come from, for a note."""
-    return "the array 'y'" if labels is not None else "absent"
+    return "absent" if labels is None else f"the array {labels.name!r}"
 
 
 class _DenseRows:
@@ -175,7 +177,7 @@ def _find_rows(archive: Archive, options: ReadOptions) -> _DenseRows | _SparseRo
     if not prefix:
         _check_format(archive)
     shape = archive.member(prefix + "shape", "iu").small()
-    if shape.shape != (2,) or shape.min() < 0:
+    if shape.shape != (2,) or shape.min() < 0 or shape.max() >= _MOST:
         reason = f"the shape of the CSR matrix is {shape.tolist()}; it must be rows and columns."
         raise DataFileError(reason, path)
     pieces = {

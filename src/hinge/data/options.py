@@ -9,12 +9,16 @@ import numpy as np
 import numpy.typing as npt
 
 from hinge.errors import DataFileError, InvalidParameterError
+from hinge.threads import thread_count
 
 # A file may claim this much however small it is, and beyond that so many times its own size.
 SMALL_CLAIM = 64 << 20
 EXPANSION = 1000
 
 BLOCK_BYTES = 32 << 20
+UNLIMITED = 1 << 62
+# What a line of text may take where a file is read in blocks: a hostile one must end somewhere.
+LONGEST_LINE = 128 << 20
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,8 @@ class ReadOptions:
         How many threads may read.
     memory_limit : int or None, default=None
         How many bytes the rows may take; None bounds them by the size of the file.
+    multilabel : bool, default=False
+        Whether rows of LIBSVM text may have several labels, or none.
     """
 
     label: str | int | Literal[False] | None = None
@@ -46,6 +52,7 @@ class ReadOptions:
     header: bool | None = None
     n_jobs: int | None = None
     memory_limit: int | None = None
+    multilabel: bool = False
 
     def __post_init__(self) -> None:
         if self.label is True or not isinstance(self.label, str | int | None):
@@ -59,9 +66,14 @@ class ReadOptions:
             if value is not None and (isinstance(value, bool) or not _is_positive_integer(value)):
                 message = f"{name} must be an integer of at least 1, or None; got {value!r}."
                 raise InvalidParameterError(message)
-        if self.header not in (None, True, False):
+        if self.header is not None and not isinstance(self.header, bool):
             message = f"header must be True, False or None; got {self.header!r}."
             raise InvalidParameterError(message)
+        check_zero_based(self.zero_based)
+        if not isinstance(self.multilabel, bool):
+            message = f"multilabel must be True or False; got {self.multilabel!r}."
+            raise InvalidParameterError(message)
+        thread_count(self.n_jobs)
         value_type(self.dtype)
 
     @property
@@ -90,7 +102,28 @@ def value_type(dtype: npt.DTypeLike | None) -> np.dtype[Any] | None:
     return asked
 
 
-def check_claim(claimed: int, what: str, path: str, file_bytes: int, limit: int | None) -> None:
+def check_zero_based(zero_based: object) -> None:
+    """Refuse what is no base of indices.
+
+    Parameters
+    ----------
+    zero_based : object
+        What the caller asked for.
+    """
+    if not isinstance(zero_based, bool) and zero_based != "auto":
+        message = f'zero_based must be True, False or "auto"; got {zero_based!r}.'
+        raise InvalidParameterError(message)
+
+
+def check_claim(
+    claimed: int,
+    what: str,
+    path: str,
+    file_bytes: int,
+    limit: int | None,
+    *,
+    is_total: bool = True,
+) -> None:
     """Refuse a file that asks for more memory than its size makes plausible.
 
     Parameters
@@ -105,14 +138,19 @@ def check_claim(claimed: int, what: str, path: str, file_bytes: int, limit: int 
         Its size.
     limit : int or None
         The caller's limit; None for the default, which follows the size of the file.
+    is_total : bool, default=True
+        Whether that is all that they would take, and not what was counted until now.
     """
     allowed = max(SMALL_CLAIM, EXPANSION * file_bytes) if limit is None else limit
     if claimed <= allowed:
         return
+    would = f"would take {claimed:,} bytes, more than the {allowed:,} that"
+    remedy = f"memory_limit={claimed}"
+    if not is_total:
+        would, remedy = f"would take more than the {allowed:,} bytes that", "a larger memory_limit"
     reason = (
-        f"{what} would take {claimed:,} bytes, more than the {allowed:,} that a file of "
-        f"{file_bytes:,} bytes may claim; if that is right, pass memory_limit={claimed}, or read "
-        "it block by block with hinge.data.iter_blocks."
+        f"{what} {would} a file of {file_bytes:,} bytes may claim; if that is right, pass "
+        f"{remedy}, or read it block by block with hinge.data.iter_blocks."
     )
     raise DataFileError(reason, path)
 

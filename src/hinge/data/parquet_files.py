@@ -7,11 +7,12 @@ size of the file makes implausible is refused.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from hinge.data.columns import choose_columns
 from hinge.data.dataset import Dataset
+from hinge.data.labels import is_text
 from hinge.data.options import ReadOptions, check_claim
 from hinge.data.source import Source
 from hinge.data.tables import Place, datasets, import_pyarrow, settle_types
@@ -50,19 +51,13 @@ def parquet_blocks(source: Source, options: ReadOptions, block_bytes: int) -> It
 
 
 def _blocks(source: Source, options: ReadOptions, block_bytes: int) -> Iterator[Dataset]:
-    from pyarrow import parquet  # noqa: PLC0415 - an optional package
-
-    with parquet.ParquetFile(
-        source.path,
-        memory_map=False,
-        pre_buffer=False,  # which would hold a whole row group
-        buffer_size=_FILE_BUFFER,
-        thrift_string_size_limit=_THRIFT_STRINGS,
-        thrift_container_size_limit=_THRIFT_CONTAINERS,
-        page_checksum_verification=True,
-    ) as file:
+    with _opened(source) as file:
         schema = file.schema_arrow
         columns = choose_columns(schema.names, True, options, source.path)
+    # Labels of text stay numbers of a dictionary, of which a page may repeat a long one for ever.
+    coded = [] if columns.label is None else [columns.label]
+    with _opened(source, [place for place in coded if is_text(schema.types[place])]) as file:
+        schema = file.schema_arrow
         columns = settle_types(columns, list(schema.types), options, source.path)
         rows = _claimed_rows(file.metadata, source)
         row_bytes = columns.dtype.itemsize * len(columns.features)
@@ -77,8 +72,9 @@ def _blocks(source: Source, options: ReadOptions, block_bytes: int) -> Iterator[
             use_threads=thread_count(options.n_jobs) > 1,
         )
         ordered = _validated(batches, [schema.names[place] for place in places])
+        place = Place(source.path, 0, lambda row: row + 1)
         found = 0
-        for block in datasets(ordered, columns, Place(source.path, 0, lambda row: row + 1)):
+        for block in datasets(ordered, columns, place, block_bytes):
             found += block.X.shape[0]
             if found > rows:
                 break
@@ -86,6 +82,22 @@ def _blocks(source: Source, options: ReadOptions, block_bytes: int) -> Iterator[
         if found != rows:
             reason = f"the footer promises {rows:,} rows and there are {found:,}."
             raise DataFileError(reason, source.path)
+
+
+def _opened(source: Source, coded: Sequence[int] = ()) -> Any:
+    """Open the file; text in the columns at these places is read as a dictionary."""
+    from pyarrow import parquet  # noqa: PLC0415 - an optional package
+
+    return parquet.ParquetFile(
+        source.path,
+        read_dictionary=list(coded),
+        memory_map=False,
+        pre_buffer=False,  # which would hold a whole row group
+        buffer_size=_FILE_BUFFER,
+        thrift_string_size_limit=_THRIFT_STRINGS,
+        thrift_container_size_limit=_THRIFT_CONTAINERS,
+        page_checksum_verification=True,
+    )
 
 
 def _claimed_rows(metadata: Any, source: Source) -> int:

@@ -13,11 +13,20 @@ import numpy.typing as npt
 from hinge.data.arrow_files import arrow_blocks
 from hinge.data.csv_files import csv_blocks
 from hinge.data.dataset import Dataset
-from hinge.data.detect import ARROW, CSV, LIBSVM, NPZ, PARQUET, SHARDS, detect_format
-from hinge.data.gather import gather
+from hinge.data.detect import (
+    ARROW,
+    CSV,
+    LIBSVM,
+    NPZ,
+    PARQUET,
+    SHARDS,
+    SPOKEN,
+    detect_format,
+)
+from hinge.data.gather import gather, within_claim
 from hinge.data.libsvm import iter_libsvm, read_libsvm_dataset
 from hinge.data.npz_files import npz_blocks
-from hinge.data.options import BLOCK_BYTES, ReadOptions
+from hinge.data.options import BLOCK_BYTES, UNLIMITED, ReadOptions
 from hinge.data.parquet_files import parquet_blocks
 from hinge.data.shards import shard_blocks, shards_as_asked
 from hinge.data.source import Source, open_source
@@ -32,7 +41,6 @@ _READERS: dict[str, Blocks] = {
     NPZ: npz_blocks,
     SHARDS: shard_blocks,
 }
-_UNLIMITED = 1 << 62
 
 
 def read(
@@ -44,6 +52,7 @@ def read(
     dtype: npt.DTypeLike | None = None,
     zero_based: bool | Literal["auto"] = "auto",
     header: bool | None = None,
+    multilabel: bool = False,
     n_jobs: int | None = None,
     memory_limit: int | None = None,
 ) -> Dataset:
@@ -73,11 +82,14 @@ def read(
         Whether indices of LIBSVM text count from zero; "auto" finds out and says so in the notes.
     header : bool or None, default=None
         Whether the first line of a CSV file names the columns; None looks at it.
+    multilabel : bool, default=False
+        Whether rows of LIBSVM text may have several labels, or none.
     n_jobs : int or None, default=None
         How many threads may read, as in scikit-learn; the result does not depend on it.
     memory_limit : int or None, default=None
-        How many bytes the rows may take. None allows 64 MB or a thousand times the size of the
-        file, whichever is more, so that a small file cannot fill the memory.
+        How many bytes the rows and their labels may take, and the contents of a compressed file.
+        None allows 64 MB or a thousand times the size of the file, whichever is more, so that a
+        small file cannot fill the memory. Shards stay in the file and are not counted.
 
     Returns
     -------
@@ -113,17 +125,22 @@ def read(
     >>> data.feature_names
     ('weight', 'length')
     """
-    options = ReadOptions(label, n_features, dtype, zero_based, header, n_jobs, memory_limit)
+    options = ReadOptions(
+        label, n_features, dtype, zero_based, header, n_jobs, memory_limit, multilabel
+    )
     source = open_source(path)
     found = detect_format(source, format)
     try:
         if found == LIBSVM:
             return _whole_libsvm(source, options)
         if found == SHARDS:
+            _check_one_label(options, found)
             return shards_as_asked(source, options)
+        _check_one_label(options, found)
         # An archive has its arrays whole already; tables are put together from blocks.
-        block_bytes = _UNLIMITED if found == NPZ else BLOCK_BYTES
-        data = gather(_READERS[found](source, options, block_bytes))
+        block_bytes = UNLIMITED if found == NPZ else min(BLOCK_BYTES, memory_limit or BLOCK_BYTES)
+        blocks = _READERS[found](source, options, block_bytes)
+        data = gather(within_claim(blocks, source, memory_limit))
         if data is None:
             raise _no_rows(source)
         return data
@@ -141,6 +158,7 @@ def iter_blocks(
     dtype: npt.DTypeLike | None = None,
     zero_based: bool | Literal["auto"] = "auto",
     header: bool | None = None,
+    multilabel: bool = False,
 ) -> Iterator[Dataset]:
     """Read a data file of any known format block by block, in bounded memory.
 
@@ -153,7 +171,9 @@ def iter_blocks(
     format : str or None, default=None
         As for :func:`read`.
     block_bytes : int, default=32 MB
-        About how many bytes the rows of a block may take; at least one row is in each.
+        About how many bytes the rows of a block may take; at least one row is in each. A line of
+        text is read whole, up to 128 MB or this number, and so are a batch of an Arrow file and a
+        page of a Parquet file.
     label : str, int, False or None, default=None
         As for :func:`read`.
     n_features : int or None, default=None
@@ -163,6 +183,8 @@ def iter_blocks(
     zero_based : bool or "auto", default="auto"
         As for :func:`read`.
     header : bool or None, default=None
+        As for :func:`read`.
+    multilabel : bool, default=False
         As for :func:`read`.
 
     Yields
@@ -190,12 +212,14 @@ def iter_blocks(
     (2, 5) [2 3]
     (1, 5) [4]
     """
-    if not isinstance(block_bytes, int | np.integer) or block_bytes < 1:
+    is_integer = isinstance(block_bytes, int | np.integer) and not isinstance(block_bytes, bool)
+    if not is_integer or block_bytes < 1:
         message = f"block_bytes must be an integer of at least 1; got {block_bytes!r}."
         raise InvalidParameterError(message)
-    options = ReadOptions(label, n_features, dtype, zero_based, header, memory_limit=_UNLIMITED)
+    options = ReadOptions(label, n_features, dtype, zero_based, header, None, UNLIMITED, multilabel)
     source = open_source(path)
     found = detect_format(source, format)
+    _check_one_label(options, found)
     return _blocks(found, source, options, int(block_bytes))
 
 
@@ -209,7 +233,8 @@ def _blocks(
             empty = False
             yield block
     except MemoryError as error:
-        raise _too_large(source) from error
+        reason = "a block of its rows does not fit in memory; pass a smaller block_bytes."
+        raise DataFileError(reason, source.path) from error
     if empty:
         raise _no_rows(source)
 
@@ -232,8 +257,10 @@ def _whole_libsvm(source: Source, options: ReadOptions) -> Dataset:
         source.path,
         options.n_features,
         zero_based=options.zero_based,
+        multilabel=options.multilabel,
         dtype=options.value_type or np.dtype(np.float64),
         n_jobs=options.n_jobs,
+        memory_limit=options.memory_limit,
     )
     return replace(data, y=None) if options.label is False else data
 
@@ -245,6 +272,7 @@ def _libsvm_blocks(source: Source, options: ReadOptions, block_bytes: int) -> It
         n_features=options.n_features,
         chunk_bytes=block_bytes,
         zero_based=options.zero_based,
+        multilabel=options.multilabel,
         dtype=options.value_type or np.dtype(np.float64),
         n_jobs=options.n_jobs,
     )
@@ -257,5 +285,14 @@ def _check_libsvm_label(options: ReadOptions) -> None:
         message = (
             f"label={options.label!r} cannot be chosen: LIBSVM text has its labels first on each "
             "line."
+        )
+        raise InvalidParameterError(message)
+
+
+def _check_one_label(options: ReadOptions, found: str) -> None:
+    if options.multilabel and found != LIBSVM:
+        message = (
+            f"multilabel=True is for LIBSVM text and this is {SPOKEN[found]}, which has one label "
+            "for each row."
         )
         raise InvalidParameterError(message)

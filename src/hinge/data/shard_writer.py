@@ -22,6 +22,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hinge.data.checks import check_values
+from hinge.data.compressed import unwritable
 from hinge.data.dataset import Dataset
 from hinge.data.labels import LONGEST_LABEL
 from hinge.data.options import value_type
@@ -41,6 +42,7 @@ from hinge.data.shard_layout import (
     aligned,
     encode,
 )
+from hinge.data.source import file_name
 from hinge.durable import atomic_write
 from hinge.errors import DataFileError, InvalidDataError
 from hinge.ingest import canonical
@@ -80,19 +82,15 @@ def write_shards(
     --------
     open_shards : Open what this wrote.
     """
-    target = os.fspath(path)
+    target = file_name(path)
     try:
-        with atomic_write(path) as file, ExitStack() as stack:
-            writer = _Writer(file, os.fsdecode(target), value_type(dtype), stack)
+        with atomic_write(target) as file, ExitStack() as stack:
+            writer = _Writer(file, target, value_type(dtype), stack)
             for block in blocks:
                 writer.add(block)
             writer.finish()
     except OSError as error:
-        reason = (
-            f"the file cannot be written ({error.strerror or error}); check the folder, the "
-            "permissions and the space on the disk."
-        )
-        raise DataFileError(reason, os.fsdecode(target)) from error
+        raise unwritable(target, error) from error
 
 
 class _Part:

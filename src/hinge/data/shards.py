@@ -18,6 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hinge.data.checks import check_values
+from hinge.data.compressed import unreadable
+from hinge.data.cuts import row_cuts
 from hinge.data.dataset import Dataset
 from hinge.data.options import ReadOptions
 from hinge.data.shard_layout import (
@@ -30,11 +32,12 @@ from hinge.data.shard_layout import (
     Description,
     decode,
 )
-from hinge.data.source import Source, open_source, unreadable
+from hinge.data.source import Source, open_source
 from hinge.errors import DataFileError, InvalidDataError, InvalidParameterError
 from hinge.ingest import assemble, check_compressed, strictly_increasing
 
 _PIECE = 16 << 20
+_NOTE = "The rows stay in the file; their checksums were not compared (verify=False)."
 
 
 def open_shards(path: str | os.PathLike[str], *, verify: bool = False) -> Dataset:
@@ -76,22 +79,75 @@ def open_shards(path: str | os.PathLike[str], *, verify: bool = False) -> Datase
     [0. 1. 0.] [0 1 1] False
     """
     source = open_source(path)
-    contents = _mapped(source)
-    size = len(contents)
-    description = decode(contents, size, source.path)
-    arrays = _arrays(contents, description)
-    X = _rows(description, arrays, source.path)
+    shards = _Shards(source)
     if verify:
-        _verify(description, arrays, X, source.path)
-    checked = "were compared" if verify else "were not compared (verify=False)"
-    return Dataset(
-        X,
-        _labels(description, arrays, source.path),
-        feature_names=description.feature_names,
-        query_ids=arrays.get(QUERY_IDS),
-        source=source.path,
-        notes=(f"The rows stay in the file; their checksums {checked}.",),
-    )
+        shards.verify()
+    note = "The rows stay in the file; their checksums were compared." if verify else _NOTE
+    return shards.dataset(shards.X, 0, shards.count, note)
+
+
+class _Shards:
+    """A shard file, mapped into memory; sizes, shapes, indices and labels have been checked."""
+
+    def __init__(self, source: Source) -> None:
+        contents = _mapped(source)
+        self.path = source.path
+        self.description = decode(contents, len(contents), source.path)
+        self.arrays = _arrays(contents, self.description)
+        self.X = _rows(self.description, self.arrays, source.path)
+        self.count = self.description.n_samples
+        _check_labels(self.description, self.arrays, source.path)
+
+    def dataset(self, X: Any, start: int, stop: int, note: str, labelled: bool = True) -> Dataset:
+        """Return some of the rows, which the caller has cut out, with what belongs to them."""
+        queries = self.arrays.get(QUERY_IDS)
+        names = self.description.feature_names
+        return Dataset(
+            X,
+            self._labels(start, stop) if labelled else None,
+            feature_names=names if X.shape[1] == self.X.shape[1] else None,
+            query_ids=None if queries is None else queries[start:stop],
+            source=self.path,
+            notes=(note,),
+        )
+
+    def _labels(self, start: int, stop: int) -> NDArray[Any] | None:
+        kind = self.description.label_kind
+        if kind is None:
+            return None
+        labels = self.arrays[LABELS][start:stop]
+        if kind == "text":
+            return np.asarray(np.array(self.description.classes, dtype=np.str_)[labels])
+        return labels.astype(bool) if kind == "boolean" else labels
+
+    def verify(self) -> None:
+        """Compare the checksum of every array, and check every value."""
+        for stored in self.description.arrays:
+            digest = hashlib.sha256()
+            raw = self.arrays[stored.name].data.cast("B") if stored.length else b""
+            for start in range(0, len(raw), _PIECE):
+                digest.update(raw[start : start + _PIECE])
+            if digest.hexdigest() != stored.sha256:
+                reason = (
+                    f"the checksum of the array {stored.name!r} does not match: the file has been "
+                    "damaged since it was written. Convert the data again."
+                )
+                raise DataFileError(reason, self.path)
+        check_finite(self.X, self.path)
+
+
+def check_finite(X: Any, path: str) -> None:
+    """Refuse rows with a value that is not finite, looking at a piece of them at a time.
+
+    Parameters
+    ----------
+    X : ndarray or csr_array
+        The rows.
+    path : str
+        Their file.
+    """
+    for start, stop in row_cuts(X, _PIECE // 8):
+        check_values(_slice(X, start, stop), start, path, None)
 
 
 def shard_blocks(source: Source, options: ReadOptions, block_bytes: int) -> Iterator[Dataset]:
@@ -111,23 +167,16 @@ def shard_blocks(source: Source, options: ReadOptions, block_bytes: int) -> Iter
     Dataset
         Consecutive rows.
     """
-    whole = shards_as_asked(source, options, convert=False)
-    count = whole.X.shape[0]
-    stored = whole.X.data.nbytes
-    step = max(1, block_bytes * count // max(1, stored))
-    for start in range(0, count, step):
-        stop = min(start + step, count)
-        yield Dataset(
-            check_values(_slice(whole.X, start, stop), start, source.path, options.value_type),
-            None if whole.y is None else whole.y[start:stop],
-            whole.feature_names,
-            None if whole.query_ids is None else whole.query_ids[start:stop],
-            whole.source,
-            whole.notes,
-        )
+    _check_label(options)
+    shards = _Shards(source)
+    X = _as_wide_as_asked(shards.X, options, source.path)
+    entry = X.dtype.itemsize + (0 if isinstance(X, np.ndarray) else X.indices.itemsize)
+    for start, stop in row_cuts(X, max(1, block_bytes // entry)):
+        rows = check_values(_slice(X, start, stop), start, source.path, options.value_type)
+        yield shards.dataset(rows, start, stop, _NOTE, options.label is not False)
 
 
-def shards_as_asked(source: Source, options: ReadOptions, *, convert: bool = True) -> Dataset:
+def shards_as_asked(source: Source, options: ReadOptions) -> Dataset:
     """Return a shard file as the options of a reader ask for it.
 
     Parameters
@@ -136,33 +185,40 @@ def shards_as_asked(source: Source, options: ReadOptions, *, convert: bool = Tru
         The file.
     options : ReadOptions
         What the caller asked for.
-    convert : bool, default=True
-        Whether to convert values to the type asked for, which loads them.
 
     Returns
     -------
     Dataset
-        The rows, still in the file where nothing had to be converted.
+        The rows, still in the file where nothing had to be converted; every value is finite.
     """
-    if options.label not in (None, False) or (options.label == 0 and options.label is not False):
+    _check_label(options)
+    shards = _Shards(source)
+    X = _as_wide_as_asked(shards.X, options, source.path)
+    asked = options.value_type
+    if asked is None or asked == X.dtype:
+        check_finite(X, source.path)
+    else:
+        X = check_values(X, 0, source.path, asked)
+    return shards.dataset(X, 0, shards.count, _NOTE, options.label is not False)
+
+
+def _check_label(options: ReadOptions) -> None:
+    if options.label is not None and options.label is not False:
         message = (
             f"label={options.label!r} cannot be chosen: the labels of a shard file were chosen "
             "when it was written."
         )
         raise InvalidParameterError(message)
-    data = open_shards(source.path)
-    X = data.X
-    if options.n_features is not None and options.n_features != X.shape[1]:
-        if options.n_features < X.shape[1] or isinstance(X, np.ndarray):
-            reason = f"there are {X.shape[1]} features; n_features={options.n_features} were asked."
-            raise DataFileError(reason, source.path)
-        X = assemble((X.data, X.indices, X.indptr), (X.shape[0], options.n_features))
-    asked = options.value_type
-    if convert and asked is not None and asked != X.dtype:
-        X = check_values(X, 0, source.path, asked)
-    y = None if options.label is False else data.y
-    names = data.feature_names if data.X.shape == X.shape else None
-    return Dataset(X, y, names, data.query_ids, data.source, data.notes)
+
+
+def _as_wide_as_asked(X: Any, options: ReadOptions, path: str) -> Any:
+    asked = options.n_features
+    if asked is None or asked == X.shape[1]:
+        return X
+    if asked < X.shape[1] or isinstance(X, np.ndarray):
+        reason = f"there are {X.shape[1]} features; n_features={asked} were asked."
+        raise DataFileError(reason, path)
+    return assemble((X.data, X.indices, X.indptr), (X.shape[0], asked))
 
 
 def _mapped(source: Source) -> mmap.mmap:
@@ -212,47 +268,21 @@ def _rows(description: Description, arrays: dict[str, NDArray[Any]], path: str) 
     return assemble(pieces, shape)
 
 
-def _labels(
-    description: Description, arrays: dict[str, NDArray[Any]], path: str
-) -> NDArray[Any] | None:
-    if description.label_kind is None:
-        return None
+def _check_labels(description: Description, arrays: dict[str, NDArray[Any]], path: str) -> None:
+    kind = description.label_kind
+    if kind is None:
+        return
     labels = arrays[LABELS]
-    if description.label_kind == "number":
+    usable = True
+    if kind == "number":
         usable = bool(np.isfinite(labels).all())
-    elif description.label_kind == "boolean":
+    elif kind == "boolean":
         usable = bool(labels.max() <= 1)
-    elif description.label_kind == "text":
-        classes = np.array(description.classes or ("",), dtype=np.str_)
+    elif kind == "text":
         usable = bool(labels.min() >= 0 and labels.max() < len(description.classes or ()))
-    else:
-        usable = True
     if not usable:
         reason = "this is not a sound shard file: a label is impossible. Convert the data again."
         raise DataFileError(reason, path)
-    if description.label_kind == "boolean":
-        return labels.astype(bool)
-    return classes[labels] if description.label_kind == "text" else labels
-
-
-def _verify(description: Description, arrays: dict[str, NDArray[Any]], X: Any, path: str) -> None:
-    for stored in description.arrays:
-        digest = hashlib.sha256()
-        raw = arrays[stored.name].data.cast("B") if stored.length else b""
-        for start in range(0, len(raw), _PIECE):
-            digest.update(raw[start : start + _PIECE])
-        if digest.hexdigest() != stored.sha256:
-            reason = (
-                f"the checksum of the array {stored.name!r} does not match: the file has been "
-                "damaged since it was written. Convert the data again."
-            )
-            raise DataFileError(reason, path)
-    step = max(1, _PIECE // (8 * max(1, description.n_features)))
-    if description.form == CSR:
-        check_values(X, 0, path, None)
-        return
-    for start in range(0, description.n_samples, step):
-        check_values(X[start : start + step], start, path, None)
 
 
 def _slice(X: Any, start: int, stop: int) -> Any:

@@ -11,14 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from hinge.data.compressed import decompressed, failures_named, kind_of
+from hinge.data.compressed import decompressed, failures_named, kind_of, unreadable
 from hinge.data.options import check_claim
-from hinge.errors import DataFileError
+from hinge.errors import DataFileError, InvalidParameterError
 
 HEAD_BYTES = 1 << 16
+_READ_AT_ONCE = 1 << 20
 
-# The ending that the name of a compressed file should have.
-COMPRESSED_ENDINGS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
 @dataclass(frozen=True)
@@ -63,9 +64,7 @@ def open_source(path: str | os.PathLike[str]) -> Source:
     Source
         What is known of it.
     """
-    name = os.fspath(path)
-    if isinstance(name, bytes):
-        name = os.fsdecode(name)
+    name = file_name(path)
     if name == "-":
         reason = (
             "standard input cannot be read, since files are read more than once; save it to a "
@@ -74,14 +73,10 @@ def open_source(path: str | os.PathLike[str]) -> Source:
         raise DataFileError(reason)
     try:
         status = Path(name).stat()
-    except FileNotFoundError:
-        reason = "there is no such file; check the name and the folder."
-        raise DataFileError(reason, name) from None
     except (OSError, ValueError) as error:
         raise unreadable(name, error) from error
     if stat.S_ISDIR(status.st_mode):
-        reason = "this is a folder; name one file in it."
-        raise DataFileError(reason, name)
+        raise unreadable(name, IsADirectoryError())
     if not stat.S_ISREG(status.st_mode):
         reason = "this is not a regular file (a pipe or a device); save its contents to a file."
         raise DataFileError(reason, name)
@@ -96,19 +91,22 @@ def open_source(path: str | os.PathLike[str]) -> Source:
     return Source(name, status.st_size, head)
 
 
-def unreadable(path: str, error: Exception) -> DataFileError:
-    """Return the error for a file that the system does not let us read.
+def file_name(path: str | bytes | os.PathLike[str]) -> str:
+    """Return a path as text, or refuse what is no path.
 
     Parameters
     ----------
-    path : str
-        The file.
-    error : Exception
-        What the system said.
+    path : str, bytes or path-like
+        What the caller gave.
     """
-    said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    reason = f"the file cannot be read ({said}); check its name and your permissions."
-    return DataFileError(reason, path)
+    try:
+        name = os.fsdecode(path)
+    except TypeError as error:
+        message = f"path must be the name of a file; got {path!r} of type {type(path).__name__}."
+        raise InvalidParameterError(message) from error
+    if "\0" in name:
+        raise unreadable(name, ValueError("a NUL character in its name"))
+    return name
 
 
 @contextmanager
@@ -132,7 +130,8 @@ def open_bytes(source: Source, memory_limit: int | None = None) -> Iterator[Bina
         if compression is None:
             yield raw
             return
-        with io.BufferedReader(_Bounded(stream, source, memory_limit), 1 << 20) as contents:
+        bounded = Bounded(stream, source.path, source.size, memory_limit)
+        with io.BufferedReader(bounded, 1 << 20) as contents:
             yield contents
 
 
@@ -150,23 +149,39 @@ def peek(source: Source) -> bytes:
         return contents.read(HEAD_BYTES)
 
 
-class _Bounded(io.RawIOBase):
-    """A decompressed stream that ends with an error where it exceeds what is allowed."""
+class Bounded(io.RawIOBase):
+    """A decompressed stream that ends with an error where it exceeds what is allowed.
 
-    def __init__(self, stream: Any, source: Source, memory_limit: int | None) -> None:
+    Parameters
+    ----------
+    stream : binary file
+        What comes out of the compressed file.
+    path : str
+        That file.
+    file_bytes : int
+        Its size.
+    memory_limit : int or None
+        How many bytes may come out of it; None bounds them by its size.
+    """
+
+    def __init__(self, stream: Any, path: str, file_bytes: int, memory_limit: int | None) -> None:
         self._stream = stream
-        self._source = source
+        self._path = path
+        self._file_bytes = file_bytes
         self._limit = memory_limit
         self._count = 0
 
     def readable(self) -> bool:
+        """Return True."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        view = memoryview(buffer)
+        """Fill a part of the buffer; return how many bytes."""
+        view = memoryview(buffer)[:_READ_AT_ONCE]
         piece = self._stream.read(len(view))
         self._count += len(piece)
-        source = self._source
-        check_claim(self._count, "Its contents", source.path, source.size, self._limit)
+        check_claim(
+            self._count, "Its contents", self._path, self._file_bytes, self._limit, is_total=False
+        )
         view[: len(piece)] = piece
         return len(piece)

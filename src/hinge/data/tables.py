@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from hinge.data.columns import Columns
 from hinge.data.dataset import Dataset
-from hinge.data.labels import column_of_labels
+from hinge.data.labels import column_of_labels, label_bytes
 from hinge.data.options import ReadOptions
 from hinge.errors import DataFileError, MissingDependencyError
 
@@ -123,9 +123,13 @@ def _fits_float32(kind: Any) -> bool:
 
 
 def datasets(
-    batches: Iterator[Any], columns: Columns, place: Place, label_kind: str | None = None
+    batches: Iterator[Any],
+    columns: Columns,
+    place: Place,
+    block_bytes: int,
+    label_kind: str | None = None,
 ) -> Iterator[Dataset]:
-    """Yield a Dataset for every batch that has rows.
+    """Yield a Dataset for every batch that has rows, or several.
 
     Parameters
     ----------
@@ -135,18 +139,18 @@ def datasets(
         What these are.
     place : Place
         The file.
+    block_bytes : int
+        About how much memory the rows and labels of each may take.
     label_kind : str or None, default=None
         What labels that were read as text are to become.
 
     Yields
     ------
     Dataset
-        The rows of one batch.
+        Consecutive rows of one batch.
     """
     first_row = 0
-    for batch in batches:
-        if batch.num_rows == 0:
-            continue
+    for batch in _cut(batches, columns, block_bytes):
         here = replace(place, first_row=first_row)
         X, notes = _matrix(batch, columns, here)
         y = None
@@ -160,6 +164,17 @@ def datasets(
             notes=columns.notes + notes,
         )
         first_row += batch.num_rows
+
+
+def _cut(batches: Iterator[Any], columns: Columns, block_bytes: int) -> Iterator[Any]:
+    """Yield the batches in slices, where their rows or long labels would take too much."""
+    for batch in batches:
+        row_bytes = columns.dtype.itemsize * len(columns.features)
+        if columns.label is not None:
+            row_bytes += label_bytes(batch.column(len(columns.features)))
+        most_rows = max(1, block_bytes // row_bytes)
+        for start in range(0, batch.num_rows, most_rows):
+            yield batch.slice(start, most_rows)
 
 
 def _matrix(batch: Any, columns: Columns, here: Place) -> tuple[NDArray[Any], tuple[str, ...]]:

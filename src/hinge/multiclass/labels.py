@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hinge.labels import WeightsAsRead
 from hinge.losses import Loss
 from hinge.problem import Intercept, Problem
 from hinge.rows import Rows
@@ -107,6 +108,7 @@ def class_problem(rows: Rows, labels: Labels, objective: Objective, number: int)
     Problem
         The class against the rest.
     """
+    weights = labels.weights(number)
     return Problem(
         rows,
         labels.codes == labels.positive_class(number),
@@ -114,5 +116,5 @@ def class_problem(rows: Rows, labels: Labels, objective: Objective, number: int)
         C=objective.C,
         intercept=objective.intercept,
         intercept_scale=objective.intercept_scale,
-        sample_weight=labels.weights(number),
+        sample_weight=None if weights is None else WeightsAsRead(weights),
     )
