@@ -69,6 +69,7 @@ def write_checkpoint(
                 "number": number,
                 "fingerprint": entry.fingerprint,
                 "solver": entry.solver,
+                "seed": entry.seed,
                 "values": entry.values,
                 "arrays": sorted(entry.arrays),
             }
@@ -166,6 +167,7 @@ def _running(content: Any, tensors: Tensors) -> tuple[int, Running]:
     number = fields.integer("number", most=_MOST_NUMBER)
     fingerprint = _fingerprint(fields.text("fingerprint", longest=32))
     solver = fields.text("solver", longest=100)
+    seed = fields.integer("seed", most=_MOST_SEED)
     values, names = fields.take("values"), _list(fields.take("arrays"))
     fields.finish()
     are_names = all(isinstance(name, str) and _ARRAY_NAME.fullmatch(name) for name in names)
@@ -173,7 +175,7 @@ def _running(content: Any, tensors: Tensors) -> tuple[int, Running]:
         message = "a state in the checkpoint is not made of named values and arrays."
         raise ModelFileError(message)
     arrays = {name: tensors[f"{number}.{name}"] for name in names}
-    return number, Running(fingerprint, solver, values, arrays)
+    return number, Running(fingerprint, solver, values, arrays, seed)
 
 
 def _fingerprint(text: str) -> str:
