@@ -5,11 +5,13 @@ import os
 import subprocess
 import sys
 import textwrap
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from fuzz.model_file.parts import join, split
 from tests.models.fitted import data, fit
 
@@ -118,6 +120,25 @@ def test_a_file_takes_at_most_four_times_its_size(tmp_path, measured):
     assert outcome == "loaded"
     assert grown > path.stat().st_size // 2  # so the measure does measure
     assert grown <= TIMES * path.stat().st_size + SPARE
+
+
+@pytest.mark.parametrize("is_sparse", [False, True], ids=["dense", "sparse"])
+def test_weights_take_at_most_four_times_the_file(tmp_path, is_sparse):
+    model = fit(np.random.default_rng(0).normal(size=(6, 100_000)), np.arange(6) % 3, max_iter=1)
+    if is_sparse:
+        model.sparsify()
+    path = tmp_path / "model"
+    save(model, path, proof=False)
+    load(path)
+    tracemalloc.start()
+    loaded = load(path)
+    taken = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert path.stat().st_size < taken <= TIMES * path.stat().st_size
+    assert sp.issparse(loaded.coef_) is is_sparse
+    assert np.array_equal(
+        sp.csr_matrix(loaded.coef_).toarray(), sp.csr_matrix(model.coef_).toarray()
+    )
 
 
 def many_classes(count: int, n_features: int) -> hinge.LinearSVC:

@@ -216,8 +216,10 @@ def _model_of(description: dict[str, Any], tensors: Tensors, size: int) -> Linea
     own = ("format", "hinge", "kind", "tensors", "sha256")
     content = {name: value for name, value in description.items() if name not in own}
     fields = Fields(content, "the description")
-    # The tensors are as large as the file, and the model has weights of its own.
-    budget = Budget((TIMES_THE_FILE - 1) * size - tensors["coef"].nbytes + SPARE)
+    # The tensors are as large as the file, and the model has weights of its own: sparse ones take
+    # half as much again, and are made from dense ones.
+    weights = (3 if description.get("is_sparse") else 1) * tensors["coef"].nbytes
+    budget = Budget((TIMES_THE_FILE - 1) * size - weights + SPARE)
     return linear_file.take_linear(fields, tensors, budget)
 
 

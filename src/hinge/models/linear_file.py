@@ -37,6 +37,7 @@ from hinge.result import Certificate, Solution
 KIND = "linear-classifier"
 _NAMES = "feature_names"
 _MOST = 2**40  # features, problems or rows: more than any file can hold
+_PIECE = 1 << 13  # weights that are looked at together
 _FINGERPRINT_DIGITS = 64
 # Extents: p problems, f features, r rows of the training data.
 _SHAPES: dict[str, tuple[Any, ...]] = {
@@ -151,8 +152,24 @@ def take_linear(fields: Fields, tensors: Tensors, budget: Budget) -> LinearSVC:
     if fingerprint is not None:
         model.data_fingerprint_ = fingerprint
     if is_sparse:
-        model.sparsify()
+        model.coef_ = _sparse(model.coef_)
     return model
+
+
+def _sparse(coef: NDArray[np.float64]) -> Any:
+    """Return weights as ``sparsify`` does, without the copies of them that SciPy makes."""
+    starts = np.concatenate(([0], np.cumsum(np.count_nonzero(coef, axis=1))))
+    index = np.int32 if max(int(starts[-1]), coef.shape[1]) < 2**31 else np.int64
+    columns, values = np.empty(starts[-1], dtype=index), np.empty(starts[-1])
+    reached = 0
+    for row in coef:
+        for first in range(0, len(row), _PIECE):
+            places = np.flatnonzero(row[first : first + _PIECE])
+            stop = reached + len(places)
+            columns[reached:stop] = places + first
+            values[reached:stop] = row[places + first]
+            reached = stop
+    return sp.csr_matrix((values, columns, starts.astype(index)), shape=coef.shape)
 
 
 def _weights(model: LinearSVC, objective: Objective) -> tuple[NDArray[Any], NDArray[Any]]:
