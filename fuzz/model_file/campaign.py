@@ -2,9 +2,9 @@
 
 Usage: python -m fuzz.model_file.campaign [--count 100000] [--seed 0] [--checkpoints 0.2]
 
-Every truncation of one file comes first, then random mutations. A file that breaks a promise is
-written to ``fuzz/model_file/findings`` and makes the exit status 1; once it is understood, it
-belongs in ``fuzz/model_file/regressions``, which the test suite replays.
+What was found before comes first, then every truncation of one file, then random mutations. A file
+that breaks a promise is written to ``fuzz/model_file/findings`` and makes the exit status 1; once
+it is understood, it belongs in ``fuzz/model_file/regressions``, which the test suite replays.
 """
 
 from __future__ import annotations
@@ -14,18 +14,25 @@ import collections
 import hashlib
 import os
 import random
-import resource
 import sys
 import tempfile
 import time
 import traceback
 from pathlib import Path
 
-from fuzz.model_file.judge import HANG_SECONDS, Verdict, judge_checkpoint, judge_model
+from fuzz.model_file.judge import (
+    HANG_SECONDS,
+    Verdict,
+    check_memory,
+    judge_checkpoint,
+    judge_model,
+)
 from fuzz.model_file.mutations import mutate
 from fuzz.model_file.seeds import checkpoint_files, model_files
 
 FINDINGS = Path(__file__).with_name("findings")
+REGRESSIONS = Path(__file__).with_name("regressions")
+MEASURE_EVERY = 50  # files; measuring memory takes several times as long as loading
 MEMORY = Path("/dev/shm")  # a file system without a disk, where there is one
 
 
@@ -37,6 +44,8 @@ class Campaign:
         self.outcomes: collections.Counter[tuple[str, str]] = collections.Counter()
         self.findings: list[str] = []
         self.slowest = 0.0
+        self.largest = 0
+        self.measured = 0
         self.total = 0
 
     def count(self, name: str, content: bytes, judge) -> None:
@@ -45,6 +54,9 @@ class Campaign:
         self.total += 1
         try:
             verdict: Verdict = judge(self.path)
+            if self.total % MEASURE_EVERY == 0:
+                self.largest = max(self.largest, check_memory(self.path))
+                self.measured += 1
         except Exception:
             self._keep(name, content, traceback.format_exc())
             return
@@ -66,6 +78,9 @@ def run(count: int, seed: int, share: float, folder: Path) -> Campaign:
     os.fsync = lambda _: None  # every model that is accepted is saved again; no need to wait
     campaign = Campaign(folder)
     models, checkpoints = model_files(), checkpoint_files()
+    for path in sorted(REGRESSIONS.iterdir()):
+        judge = lambda path: judge_model(path, b"", repaired=True)  # noqa: E731
+        campaign.count("regression", path.read_bytes(), judge)
     sound = models[0]
     for length in range(min(len(sound), count)):
         judge = lambda path: judge_model(path, sound, repaired=False)  # noqa: E731
@@ -105,9 +120,11 @@ def main() -> int:
     totals = collections.Counter()
     for (_, outcome), number in campaign.outcomes.items():
         totals[outcome] += number
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"\n{campaign.total} files in {time.perf_counter() - began:.0f} s: {dict(totals)}")
-    print(f"slowest load {campaign.slowest:.3f} s, peak memory of the process {peak:.0f} MB")
+    print(f"slowest load {campaign.slowest:.3f} s")
+    print(
+        f"largest of {campaign.measured} loads measured: {campaign.largest / 1e6:.1f} MB of memory"
+    )
     print(f"findings: {len(campaign.findings)}")
     for finding in campaign.findings[:20]:
         print(finding, file=sys.stderr)

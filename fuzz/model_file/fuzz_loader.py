@@ -23,6 +23,7 @@ from fuzz.model_file.parts import join, split
 from fuzz.model_file.seeds import model_files
 
 MOST_BYTES = 100_000
+REGRESSIONS = Path(__file__).with_name("regressions")
 _MEMORY = Path("/dev/shm")  # a file system without a disk, where there is one
 _FOLDER = Path(tempfile.mkdtemp(dir=_MEMORY if _MEMORY.is_dir() else None))
 
@@ -61,12 +62,15 @@ def mutated(content: bytes, most: int, seed: int) -> bytes:
 
 
 def main() -> None:
-    """Fill the corpus with sound files, then fuzz."""
+    """Load what was found before, fill the corpus with that and with sound files, then fuzz."""
     folders = [argument for argument in sys.argv[1:] if not argument.startswith("-")]
     corpus = Path(folders[0]) if folders else _FOLDER / "corpus"
     corpus.mkdir(parents=True, exist_ok=True)
     for number, content in enumerate(model_files()):
         (corpus / f"sound-{number}").write_bytes(content)
+    for path in sorted(REGRESSIONS.iterdir()):
+        load_bytes(path.read_bytes())
+        (corpus / path.name).write_bytes(path.read_bytes())
     os.fsync = lambda _: None  # every model that is accepted is saved again; no need to wait
     instrument_loader()
     arguments = [sys.argv[0], str(corpus), f"-max_len={MOST_BYTES}", "-timeout=5"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import enum
 import time
+import tracemalloc
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,8 @@ import hinge
 from hinge.models import Checkpoint, load, save
 
 HANG_SECONDS = 1.0
+TIMES_THE_FILE = 4
+SPARE_BYTES = 64_000_000
 STOP = hinge.Stop(gap=1e-6, seconds=0.02)
 
 
@@ -94,7 +97,7 @@ def judge_checkpoint(
     began = time.perf_counter()
     try:
         keeper = Checkpoint(path, resume=True)
-        found = [keeper.resumed(number, p, STOP) for number, p in enumerate(problems)]
+        found = [keeper.resumed(number, p, STOP, 0) for number, p in enumerate(problems)]
     except hinge.ModelFileError as error:
         _check_message(str(error), path)
         return Verdict(Outcome.REJECTED, time.perf_counter() - began)
@@ -126,6 +129,31 @@ def _go_on(problem: hinge.Problem, earlier: Any) -> None:
             raise BrokenPromiseError(message)
 
 
+def check_memory(path: Path) -> int:
+    """Return how many bytes loading a file as a model took at most; too many break a promise.
+
+    Counted are Python's allocations and NumPy's, which is slow: not for every file.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    """
+    tracemalloc.start()
+    try:
+        load(path)
+    except hinge.ModelFileError:
+        pass
+    finally:
+        taken = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    allowed = TIMES_THE_FILE * path.stat().st_size + SPARE_BYTES
+    if taken > allowed:
+        message = f"loading took {taken} bytes of memory; {allowed} are allowed"
+        raise BrokenPromiseError(message)
+    return taken
+
+
 def _check_message(message: str, path: Path) -> None:
     if not message.startswith(f"{path}: ") or len(message) > 2000:
         broken = f"a message does not name its file, or is too long: {message[:300]!r}"
@@ -137,8 +165,17 @@ def _predict(model: hinge.LinearSVC) -> None:
     X = np.linspace(-2.0, 2.0, 7 * model.n_features_in_).reshape(7, model.n_features_in_)
     model.__dict__.pop("feature_names_in_", None)  # so that rows need no names
     with np.errstate(all="ignore"):
-        labels, values = model.predict(X), model.decision_function(X)
-        model.settled(X)
-    if not np.isin(labels, model.classes_).all() or len(values) != len(X):
+        try:
+            labels, values, settled = model.predict(X), model.decision_function(X), model.settled(X)
+        except hinge.HingeError:
+            return  # weights so large that decision values overflow
+    n_columns = 1 if len(model.classes_) == 2 else len(model.classes_)
+    if not np.isin(labels, model.classes_).all() or len(labels) != len(X):
         message = "a loaded model predicts what is no label of its own"
+        raise BrokenPromiseError(message)
+    if values.size != n_columns * len(X) or not np.isfinite(values).all():
+        message = "a loaded model has decision values that are not finite, or too few"
+        raise BrokenPromiseError(message)
+    if settled.shape != (len(X),) or settled.dtype != bool:
+        message = "a loaded model does not say of every row whether it is settled"
         raise BrokenPromiseError(message)

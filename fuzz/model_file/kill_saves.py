@@ -16,6 +16,7 @@ import signal
 import sys
 import tempfile
 import time
+import traceback
 from pathlib import Path
 
 import numpy as np
@@ -49,13 +50,23 @@ def kill_once(path: Path, fitted: list[hinge.LinearSVC], delay: float) -> None:
     listen, ready = os.pipe()
     child = os.fork()
     if child == 0:
-        save_for_ever(path, fitted, ready)
-    os.read(listen, 1)
-    time.sleep(delay)
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
+        try:
+            os.close(listen)
+            save_for_ever(path, fitted, ready)
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(1)  # never back into the loop of the parent
+    os.close(ready)  # so that a child that dies before it is ready ends the wait
+    is_ready = os.read(listen, 1) == b"!"
     os.close(listen)
-    os.close(ready)
+    if is_ready:
+        time.sleep(delay)
+        os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    if not os.WIFSIGNALED(status):
+        message = f"the child ended by itself, with exit status {os.WEXITSTATUS(status)}"
+        raise RuntimeError(message)
 
 
 def main() -> int:

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import io
 import os
 import secrets
 import stat
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 try:
     import fcntl
@@ -46,8 +47,10 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     Raises
     ------
     OSError
-        If the file cannot be written; names the path. Only if the message says that the file was
-        replaced is it the new one, complete, but perhaps not yet safe from a power cut.
+        If the file cannot be written; names the path. What the body raises is passed on as it
+        is, so that an error of another file keeps the path of that one. Only if the message says
+        that the file was replaced is it the new one, complete, but perhaps not yet safe from a
+        power cut.
 
     Examples
     --------
@@ -65,13 +68,15 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         _remove_abandoned(target.parent)
         partial, descriptor = _create_partial(target.parent)
     try:
-        with _naming(target), _opened(descriptor) as file:
+        with _opened(descriptor, target) as file:
             if mode is not None:
-                os.fchmod(file.fileno(), mode)
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-            _rename(partial, target, file)
+                with _naming(target):
+                    os.fchmod(file.fileno(), mode)
+            yield file  # what the body raises is its own affair, and keeps its own path
+            with _naming(target):
+                file.flush()
+                os.fsync(file.fileno())
+                _rename(partial, target, file)
     except BaseException:
         # A partial file that cannot even be removed is left to the next save.
         with contextlib.suppress(OSError):
@@ -79,11 +84,23 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         raise
 
 
+class _NamedFile(io.FileIO):
+    """A file whose failing writes name the path that the caller knows."""
+
+    def __init__(self, descriptor: int, target: Path) -> None:
+        super().__init__(descriptor, "r+b")
+        self._target = target
+
+    def write(self, content: Any) -> int:
+        with _naming(self._target):
+            return os.write(self.fileno(), content)
+
+
 @contextlib.contextmanager
-def _opened(descriptor: int) -> Iterator[BinaryIO]:
+def _opened(descriptor: int, target: Path) -> Iterator[BinaryIO]:
     """Give the file of a descriptor; closing it can fail no more than what came before."""
     try:
-        file = os.fdopen(descriptor, "w+b")
+        file = io.BufferedRandom(_NamedFile(descriptor, target))
     except BaseException:
         os.close(descriptor)
         raise

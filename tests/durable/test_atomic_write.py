@@ -8,6 +8,7 @@ import stat
 from pathlib import Path
 
 import pytest
+from tests.durable.faults import Failing, error_of
 
 from hinge import durable
 from hinge.durable import PARTIAL_SUFFIX, atomic_write
@@ -51,6 +52,28 @@ def test_an_old_file_stays_when_the_body_raises(tmp_path):
 def test_ctrl_c_leaves_nothing_behind(tmp_path):
     with pytest.raises(KeyboardInterrupt), atomic_write(tmp_path / "file"):
         raise KeyboardInterrupt
+    assert names(tmp_path) == []
+
+
+def test_an_error_of_another_file_keeps_the_path_of_that_one(tmp_path):
+    missing = tmp_path / "input"
+    with pytest.raises(FileNotFoundError) as caught, atomic_write(tmp_path / "output") as file:
+        file.write(missing.read_bytes())
+    assert caught.value.filename == str(missing)
+    assert names(tmp_path) == []
+
+
+def test_an_error_of_the_body_without_a_path_is_not_given_one(tmp_path):
+    def lines():
+        yield b"first"
+        raise OSError(errno.EIO, "the input cannot be read on")
+
+    with (
+        pytest.raises(OSError, match="the input cannot be read on") as caught,
+        atomic_write(tmp_path / "output") as file,
+    ):
+        file.writelines(lines())
+    assert caught.value.filename is None
     assert names(tmp_path) == []
 
 
@@ -162,29 +185,15 @@ def test_a_writer_robbed_before_it_held_its_lock_starts_again(tmp_path, monkeypa
 @posix_only
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO, errno.EDQUOT])
 @pytest.mark.parametrize("for_ever", [False, True], ids=["once", "for-ever"])
-@pytest.mark.parametrize("call", ["open", "fstat", "fchmod", "fsync", "scandir"])
+@pytest.mark.parametrize("call", ["open", "fstat", "fchmod", "write", "fsync", "scandir"])
 def test_every_failing_call_is_an_error_that_names_the_file(
     tmp_path, monkeypatch, call, for_ever, code
 ):
     path = tmp_path / "file"
     write(path, b"old")
-    genuine = getattr(os, call)
     for number in range(8):
-        calls = iter(range(1000))
-
-        def failing(*arguments, _calls=calls, _number=number, **options):
-            count = next(_calls)
-            if count == _number or (for_ever and count > _number):
-                raise OSError(code, os.strerror(code))
-            return genuine(*arguments, **options)
-
-        failed = None
-        with monkeypatch.context() as patch:
-            patch.setattr(os, call, failing)
-            try:
-                write(path, b"new")
-            except OSError as error:
-                failed = error
+        failing = Failing(call, number, code, for_ever)
+        failed = error_of(lambda: write(path, b"new"), monkeypatch, call, failing)
         content = path.read_bytes()
         if failed is None:
             assert content == b"new"

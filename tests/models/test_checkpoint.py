@@ -1,11 +1,15 @@
 """A run that was cut short goes on from its file as if nothing had happened."""
 
+import contextlib
 import re
+import signal
+import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
 from tests.models.fitted import fit
 
 import hinge
@@ -165,6 +169,96 @@ def test_a_fit_that_ran_out_of_time_goes_on(tmp_path):
     keeper.write()
     resumed = fit(X, y, tol=1e-9, callback=Checkpoint(path, resume=True))
     assert np.array_equal(resumed.coef_, fit(X, y, tol=1e-9).coef_)
+
+
+@pytest.mark.parametrize("end", ["callback", "ctrl-c"])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_resumed_fit_that_is_stopped_at_once_keeps_every_class(tmp_path, n_jobs, end):
+    X, y = classes_data()
+    path = tmp_path / "run"
+    keeper = Checkpoint(path, seconds=1000.0)
+    before = fit(X, y, max_iter=3, tol=1e-9, callback=keeper)
+    keeper.write()
+
+    def stop_at_once(_event):
+        if end == "ctrl-c":
+            signal.raise_signal(signal.SIGINT)
+        return end == "callback"
+
+    again = Checkpoint(path, seconds=1000.0, resume=True, then=stop_at_once)
+    model = hinge.LinearSVC(tol=1e-9, n_jobs=n_jobs, callback=again)
+    with contextlib.suppress(hinge.errors.Interrupted), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X, y)
+    assert [solution.status for solution in model.solutions_] == [Status.INTERRUPTED] * 4
+    assert again.resumed_problems == 4
+    assert np.abs(model.coef_).max(axis=1).min() > 0.1
+    assert model.score(X, y) >= before.score(X, y) - 0.05
+    again.write()
+    whole = fit(X, y, tol=1e-9)
+    assert np.array_equal(
+        fit(X, y, tol=1e-9, callback=Checkpoint(path, resume=True)).coef_, whole.coef_
+    )
+
+
+def test_finished_classes_are_kept_by_a_stopped_fit_that_asks_for_more(tmp_path):
+    X, y = classes_data()
+    path = tmp_path / "run"
+    before = fit(X, y, tol=1e-2, callback=Checkpoint(path, seconds=0.0))
+    again = Checkpoint(path, seconds=1000.0, resume=True, then=lambda _: True)
+    model = fit(X, y, tol=1e-9, callback=again)
+    assert np.array_equal(model.coef_[1:], before.coef_[1:])
+    for solution in model.solutions_[1:]:
+        assert solution.status is Status.INTERRUPTED
+        assert solution.certificate.notes == (
+            "training was stopped before this class went on: nothing is proven",
+        )
+
+
+def test_another_seed_is_refused(tmp_path):
+    X, y = classes_data()
+    path = tmp_path / "run"
+    keeper = Checkpoint(path, seconds=1000.0)
+    fit(X, y, max_iter=2, tol=1e-9, random_state=3, callback=keeper)
+    keeper.write()
+    wrong = re.escape("run: the checkpoint is of a fit with seed 3; this one has seed 4. Go on")
+    with pytest.raises(ModelFileError, match=wrong):
+        fit(X, y, random_state=4, callback=Checkpoint(path, resume=True))
+    whole = fit(X, y, tol=1e-9, random_state=3)
+    resumed = fit(X, y, tol=1e-9, random_state=3, callback=Checkpoint(path, resume=True))
+    assert np.array_equal(resumed.coef_, whole.coef_)
+    assert [solution.seed for solution in resumed.solutions_] == [3] * 4
+
+
+def test_another_seed_is_refused_for_finished_classes(tmp_path):
+    X, y = classes_data()
+    path = tmp_path / "run"
+    fit(X, y, random_state=3, callback=Checkpoint(path, seconds=0.0))
+    with pytest.raises(ModelFileError, match="a fit with seed 3; this one has seed 0"):
+        fit(X, y, callback=Checkpoint(path, resume=True))
+
+
+def test_a_run_states_the_seed_that_it_began_with(tmp_path):
+    problem = Problem(*rows(), C=100.0)
+    stop = Stop(gap=1e-8)
+    whole = solve(problem, stop=stop, seed=5)
+    begun = solve(problem, stop=replace(stop, steps=2), seed=5)
+    save_checkpoint(tmp_path / "run", problem, begun)
+    for state in (begun.state, load_checkpoint(tmp_path / "run", problem)):
+        resumed = solve(problem, stop=stop, resume=state, seed=7)
+        assert resumed.seed == 5
+        assert_same_bits(resumed, whole)
+
+
+def test_what_may_change_is_tolerance_limits_and_threads(tmp_path):
+    X, y = classes_data()
+    path = tmp_path / "run"
+    keeper = Checkpoint(path, seconds=1000.0)
+    fit(X, y, max_iter=2, tol=1e-6, callback=keeper)
+    keeper.write()
+    other = {"tol": 1e-9, "max_iter": 500, "time_limit": 600.0, "n_jobs": 2}
+    model = fit(X, y, callback=Checkpoint(path, resume=True), **other)
+    assert [solution.status for solution in model.solutions_] == [Status.SOLVED] * 4
 
 
 def test_a_fit_of_other_data_is_refused(tmp_path):

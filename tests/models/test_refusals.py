@@ -75,6 +75,7 @@ DESCRIPTION = {
     "problem/loss/name": ("huber", "the problem is not the one that the parameters stand for"),
     "parameters/C": (-1.0, "the parameters are not those of a fitted model: C must"),
     "parameters/C ": ([1.0], "parameters.C must be a single value"),
+    "parameters/tol": (1e-12, "a problem is called solved; its relative gap of"),
     "parameters/solver": ("x" * 101, "parameters.solver must be a single value"),
     "parameters/solver ": ("os.system", "the parameters are not those of a fitted model: solver"),
     "parameters/callback": ("os.system", "parameters has fields that this format does not know"),
@@ -155,9 +156,36 @@ def test_solved_without_a_gap(sound, refused):
     parts = sound.copy()
     for place in (2, 3, 4):
         put_number(parts, "solutions", place, np.inf)
-    refused(join(parts, repair=True), "a problem is called solved and has no finite gap")
-    parts.description["status"][0] = "stalled"
+    put_number(parts, "solutions", 11, 0.0)
+    refused(
+        join(parts, repair=True),
+        "a problem is called solved; its relative gap of inf is above tol=0.0001",
+    )
+    put_number(parts, "solutions", 11, 1.0)
     refused(join(parts, repair=True), "a region of the optimum, but no gap that could prove it")
+
+
+def test_solved_with_a_gap_above_the_tolerance(refused, tmp_path):
+    X, y = data()
+    save(fit(X, y, max_iter=1, tol=1e-9, loss="hinge"), tmp_path / "unsolved")
+    parts = split((tmp_path / "unsolved").read_bytes())
+    assert parts.description["status"][1] == "iteration_limit"
+    parts.description["status"][1] = "solved"
+    refused(join(parts, repair=True), "a problem is called solved; its relative gap of")
+
+
+def test_a_tolerance_that_was_changed_after_the_fit_cannot_be_saved(tmp_path):
+    X, y = data()
+    model = fit(X, y).set_params(tol=0.0)
+    wanted = r"this model cannot be saved: a problem is called solved; its .* is above tol=0\."
+    with pytest.raises(hinge.UnsupportedError, match=wanted):
+        save(model, tmp_path / "model")
+
+
+def test_a_tolerance_of_zero_is_kept(tmp_path):
+    X, y = data()
+    save(fit(X, y, tol=0.0, loss="hinge"), tmp_path / "model")
+    assert load(tmp_path / "model").tol == 0.0
 
 
 def test_a_proof_without_an_owner(sound, refused):

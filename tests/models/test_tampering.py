@@ -1,13 +1,21 @@
-"""Attributes of a fitted model set to anything: a typed error or an answer, never a crash."""
+"""Attributes of a fitted model set to anything: a typed error or the right answer."""
 
 import warnings
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
 from tests.models.fitted import data, fit
 
 import hinge
+
+
+def broken_sparse():
+    matrix = sp.csr_array(np.ones((3, 4)))
+    matrix.indices[5] = 9
+    return matrix
+
 
 HOSTILE = {
     "none": None,
@@ -31,32 +39,73 @@ HOSTILE = {
     "big-endian": np.ones((3, 4), dtype=">f8"),
     "strided": np.ones((6, 8))[::2, ::-2],
     "broadcast": np.broadcast_to(np.float64(1.0), (3, 4)),
-    "broken sparse": sp.csr_array((np.ones(2), np.array([0, 3]), np.array([0, 1, 2, 2])), (3, 4)),
+    "sparse": sp.csr_array((np.ones(2), np.array([0, 3]), np.array([0, 1, 2, 2])), (3, 4)),
+    "broken sparse": broken_sparse(),
+    "nan sparse": sp.csr_array(np.full((3, 4), np.nan)),
     "dict": {},
 }
 ATTRIBUTES = (
     *("coef_", "intercept_", "classes_", "n_features_in_", "feature_names_in_"),
     *("certificates_", "solutions_", "n_jobs"),
 )
-# What an estimator in the hands of a tamperer may raise; a crash is none of them.
-TYPED = (ValueError, TypeError, AttributeError, IndexError, KeyError, NotImplementedError)
+WEIGHTS = ("coef_", "intercept_")
+TYPED = (hinge.HingeError, NotFittedError)
+
+
+def plain_copy(value):
+    """Return the numbers of a value in the form that a fit would leave them in."""
+    dense = value.toarray() if sp.issparse(value) else value
+    return np.array(dense, dtype=np.float64, order="C")
 
 
 @pytest.mark.parametrize("attribute", ATTRIBUTES)
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_any_attribute_may_be_anything(attribute, kind):
     X, y = data()
-    model = fit(X, y)
+    model, clean = fit(X, y), fit(X, y)
     setattr(model, attribute, HOSTILE[kind])
-    for method in (model.predict, model.decision_function, model.settled):
+    for method in ("predict", "decision_function", "settled"):
         try:
             with np.errstate(all="ignore"), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                answer = method(X)
+                answer = getattr(model, method)(X)
         except TYPED:
             continue
-        assert isinstance(answer, np.ndarray)
-        assert len(answer) == len(X)
+        if attribute in WEIGHTS:
+            setattr(clean, attribute, plain_copy(HOSTILE[kind]))
+        assert np.array_equal(answer, getattr(clean, method)(X))
+
+
+@pytest.mark.parametrize("kind", ["big-endian", "strided", "broadcast", "bool array", "sparse"])
+def test_weights_in_another_form_are_used(kind):
+    X, y = data()
+    model = fit(X, y)
+    model.coef_ = HOSTILE[kind]
+    expected = X @ plain_copy(HOSTILE[kind]).T + model.intercept_
+    assert model.decision_function(X) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("attribute", WEIGHTS)
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("method", ["predict", "decision_function", "settled"])
+def test_weights_that_are_not_finite_are_refused(attribute, value, method):
+    X, y = data()
+    model = fit(X, y)
+    getattr(model, attribute).flat[-1] = value
+    with pytest.raises(hinge.InvalidParameterError, match=f"{attribute} holds a number that is no"):
+        getattr(model, method)(X)
+
+
+@pytest.mark.parametrize("method", ["predict", "decision_function", "settled"])
+def test_decision_values_that_overflow_are_refused(method):
+    X, y = data()
+    model = fit(X, y)
+    model.coef_ = np.full((3, 4), 1e308)
+    with (
+        np.errstate(over="ignore", invalid="ignore"),
+        pytest.raises(hinge.InvalidDataError, match=r"the decision values of row \d+ overflow"),
+    ):
+        getattr(model, method)(X)
 
 
 def test_a_sparse_matrix_that_lies_about_its_indices_is_refused():
@@ -80,6 +129,9 @@ def test_a_sparse_matrix_that_lies_about_its_indices_is_refused():
         ("classes_", np.array(["a", "b"]), r"in shape \(1, 4\), for 2 classes_"),
         ("intercept_", np.ones(4), "intercept_ must hold 3 numbers"),
         ("intercept_", "zero", "intercept_ must hold 3 numbers"),
+        ("intercept_", [1, [2, 3]], "intercept_ cannot be read as an array"),
+        ("classes_", None, r"classes_ must be a list; got shape \(\)"),
+        ("n_features_in_", 4.0, r"n_features_in_ must be a whole number; got 4\.0"),
     ],
 )
 def test_what_does_not_belong_together_is_named(attribute, value, sentence):
@@ -88,3 +140,12 @@ def test_what_does_not_belong_together_is_named(attribute, value, sentence):
     setattr(model, attribute, value)
     with pytest.raises(hinge.InvalidParameterError, match=sentence):
         model.predict(X)
+
+
+@pytest.mark.parametrize("value", [None, [], [1, 2, 3]])
+def test_certificates_that_are_none_are_refused(value):
+    X, y = data()
+    model = fit(X, y)
+    model.certificates_ = value
+    with pytest.raises(hinge.InvalidParameterError, match="must be a list of 3 certificates"):
+        model.settled(X)

@@ -117,6 +117,45 @@ def test_forged_numbers_are_found(changes, sentence):
     assert "Class 'a': the stated" in str(result)
 
 
+def called_solved(model: hinge.LinearSVC) -> hinge.LinearSVC:
+    """Say of every problem of a model that it is solved."""
+    model.solutions_ = [replace(s, status=hinge.Status.SOLVED) for s in model.solutions_]
+    return model
+
+
+def test_a_forged_status_is_found():
+    X, y = data()
+    model = fit(X, y, max_iter=1, tol=1e-9, loss="hinge")
+    assert verify(model, X, y).truthful
+    result = verify(called_solved(model), X, y)
+    assert not result.truthful
+    assert "Class 'a': the stated status is solved; the recomputed gap is above tol" in str(result)
+    model.tol = 1.0
+    assert verify(model, X, y).truthful
+
+
+def test_a_status_without_proof_is_not_called_a_lie():
+    X, y = data()
+    model = called_solved(fit(X, y, max_iter=1, tol=1e-9, loss="hinge"))
+    points = [replace(s.point, dual_coef=None) for s in model.solutions_]
+    model.solutions_ = [replace(s, point=p) for s, p in zip(model.solutions_, points, strict=True)]
+    result = verify(model, X, y)
+    assert result.truthful
+    assert result.optimality is Optimality.UNPROVEN
+
+
+def test_dual_coefficients_of_zero_prove_nothing():
+    X, y = data()
+    model = fit(X, y, max_iter=0)
+    result = verify(model, X, y)
+    assert result.truthful
+    assert result.relative_gap >= 1.0
+    assert result.optimality is Optimality.UNPROVEN
+    verdict, objective, _ = result.sentences()
+    assert verdict.startswith("Confirmed as far as it goes")
+    assert "from 1 on it says nothing of the optimum. Train the model further." in objective
+
+
 def test_a_forged_region_is_found():
     X, y = data()
     model = fit(X, y)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from hinge.errors import InvalidParameterError
+from hinge.errors import InvalidDataError, InvalidParameterError
 from hinge.estimators._checks import jobs
 from hinge.estimators._data import rows_to_score
 from hinge.ingest import canonical
@@ -43,10 +44,9 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,) or (n_samples, n_classes)
             One value per row for two classes, positive for ``classes_[1]``; else one per class.
         """
-        check_is_fitted(self)
+        weights = _checked_weights(self)
         rows = rows_to_score(self, X)
-        coef, intercept = _checked_weights(self, rows.n_features)
-        return scores(rows, coef, intercept, thread_count(jobs(self.n_jobs)))
+        return _finite(scores(rows, *weights, thread_count(jobs(self.n_jobs))))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of every row: the one with the largest decision value.
@@ -62,7 +62,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
             Labels out of ``classes_``; of equal values the first one wins.
         """
         values = self.decision_function(X)
-        return self.classes_[winners(values)]
+        return np.asarray(self.classes_)[winners(values)]
 
     def settled(self, X: Any) -> NDArray[np.bool_]:
         """Return which rows' labels are proven to be those of the exact optimum.
@@ -77,10 +77,11 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         ndarray of bool of shape (n_samples,)
             True where no further training can change what ``predict`` says.
         """
-        check_is_fitted(self)
+        weights = _checked_weights(self)
+        certificates = _checked_certificates(self, weights[0].shape[0])
         rows = rows_to_score(self, X)
-        values = scores(rows, *_checked_weights(self, rows.n_features), 1)
-        return proven_labels(rows, self.certificates_, winners(values))[0]
+        values = _finite(scores(rows, *weights, 1))
+        return proven_labels(rows, certificates, winners(values))[0]
 
     def sparsify(self) -> LinearClassifier:
         """Convert ``coef_`` to a sparse matrix, which takes less memory if it is mostly zero.
@@ -113,31 +114,74 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
 
-def _checked_weights(model: LinearClassifier, n_features: int) -> tuple[Any, Any]:
+def _checked_weights(model: LinearClassifier) -> tuple[Any, Any]:
     """Return weights and intercepts that belong together, whatever has been set since the fit.
 
     What multiplies a sparse matrix does not look where it reads and writes, so its indices are
-    looked at here; of everything else at least the shapes must agree.
+    looked at here; of everything else the shapes must agree, and the numbers be finite.
     """
-    classes = np.asarray(model.classes_)
+    check_is_fitted(model)
+    n_features = getattr(model, "n_features_in_", None)
+    if not isinstance(n_features, numbers.Integral) or isinstance(n_features, bool):
+        message = f"n_features_in_ must be a whole number; got {n_features!r}. Fit the model again."
+        raise InvalidParameterError(message)
+    classes = _as_array("classes_", model.classes_)
+    if classes.ndim != 1:
+        message = f"classes_ must be a list; got shape {classes.shape}. Fit the model again."
+        raise InvalidParameterError(message)
     n_problems = 1 if len(classes) == 2 else len(classes)
-    wanted = (n_problems, n_features)
-    is_sparse = bool(sp.issparse(model.coef_))
-    coef: Any = canonical(model.coef_) if is_sparse else np.asarray(model.coef_)
-    if classes.ndim != 1 or coef.shape != wanted or coef.dtype.kind not in "biuf":
+    coef: Any = model.coef_
+    coef = canonical(coef) if sp.issparse(coef) else _as_array("coef_", coef)
+    wanted = (n_problems, int(n_features))
+    if coef.shape != wanted or coef.dtype.kind not in "biuf":
         message = (
             f"coef_ must hold numbers in shape {wanted}, for {len(classes)} classes_ and "
             f"{n_features} features; got {coef.dtype} in shape {coef.shape}. Fit the model again."
         )
         raise InvalidParameterError(message)
-    intercept = np.asarray(model.intercept_)
+    intercept = _as_array("intercept_", model.intercept_)
     if intercept.shape not in ((), (n_problems,)) or intercept.dtype.kind not in "biuf":
         message = (
             f"intercept_ must hold {n_problems} numbers; got {intercept.dtype} in shape "
             f"{intercept.shape}. Fit the model again."
         )
         raise InvalidParameterError(message)
+    for name, array in (("coef_", coef), ("intercept_", intercept)):
+        if not np.isfinite(array.data if sp.issparse(array) else array).all():
+            message = f"{name} holds a number that is not finite. Fit the model again."
+            raise InvalidParameterError(message)
     return coef, intercept
+
+
+def _as_array(name: str, value: Any) -> NDArray[Any]:
+    """Return what an attribute holds as an array, if it can be one."""
+    try:
+        return np.asarray(value)
+    except (ValueError, TypeError) as error:
+        message = f"{name} cannot be read as an array: {error}. Fit the model again."
+        raise InvalidParameterError(message) from error
+
+
+def _checked_certificates(model: LinearClassifier, count: int) -> list[Certificate]:
+    """Return the certificates, one for each problem."""
+    found: Any = model.certificates_
+    is_list = isinstance(found, list | tuple) and len(found) == count
+    if not is_list or not all(isinstance(certificate, Certificate) for certificate in found):
+        message = f"certificates_ must be a list of {count} certificates. Fit the model again."
+        raise InvalidParameterError(message)
+    return list(found)
+
+
+def _finite(values: Floats) -> Floats:
+    """Return decision values; infinite ones would be compared, and NaN be given a class."""
+    if not np.isfinite(values).all():
+        row = int(np.argwhere(~np.isfinite(values))[0][0])
+        message = (
+            f"the decision values of row {row} overflow: X and coef_ are too large to be "
+            "multiplied. Scale X, and fit the model on scaled rows."
+        )
+        raise InvalidDataError(message)
+    return values
 
 
 def scores(rows: Rows, coef: Any, intercept: Any, threads: int = 1) -> Floats:

@@ -170,7 +170,9 @@ class Checkpoint:
         if time.monotonic() - self._last_write >= self._seconds:
             self.write()
 
-    def resumed(self, number: int, problem: Problem, stop: Stop) -> State | Solution | Point | None:
+    def resumed(
+        self, number: int, problem: Problem, stop: Stop, seed: int
+    ) -> State | Solution | Point | None:
         """Return where a problem goes on from: a state, an end, a point, or the beginning.
 
         Parameters
@@ -181,11 +183,20 @@ class Checkpoint:
             The problem itself; another one than that of the file is refused.
         stop : Stop
             What is asked for.
+        seed : int
+            The seed of the fit; another one than that of the file is refused, since what the
+            file has and what is to come would not be of one run.
         """
         found = self._done.get(number) or self._running.get(number)
         if found is None:
             return None
         self._fingerprints[number] = _check_problem(self.path, found, problem)
+        if seed != found.seed:
+            message = (
+                f"{self.path}: the checkpoint is of a fit with seed {found.seed}; this one has "
+                f"seed {seed}. Go on with that seed, or start anew."
+            )
+            raise ModelFileError(message)
         self.resumed_problems += 1
         with naming(self.path):
             if isinstance(found, Done):

@@ -40,12 +40,15 @@ class Running:
         Its numbers and words, as JSON has them.
     arrays : dict of str to ndarray
         Its arrays.
+    seed : int
+        The seed of the run.
     """
 
     fingerprint: str
     solver: str
     values: dict[str, Any]
     arrays: dict[str, NDArray[Any]]
+    seed: int
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,7 @@ def running_entry(state: State, fingerprint: str) -> Running:
             arrays[name] = part
         else:
             values[name] = _spelled(part)
-    return Running(fingerprint, state.solver_name, values, arrays)
+    return Running(fingerprint, state.solver_name, values, arrays, state.seed)
 
 
 def done_entry(solution: Solution, fingerprint: str) -> Done:
@@ -133,6 +136,7 @@ def restored_state(entry: Running, problem: Problem) -> State:
     fresh = solver.start(problem)
     fresh.solver_name = entry.solver
     state: State = fresh.resumed(problem)
+    state.seed = entry.seed
     parts = fresh.parts()
     arrays = {name for name, part in parts.items() if isinstance(part, np.ndarray)}
     if set(entry.arrays) != arrays or set(entry.values) != set(parts) - arrays:

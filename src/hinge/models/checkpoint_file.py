@@ -11,17 +11,34 @@ from typing import Any
 import numpy as np
 
 from hinge.errors import ModelFileError
+from hinge.models.budget import Budget
 from hinge.models.checkpoint_entries import FINAL, Done, Running
 from hinge.models.container import Header, read_header, read_tensors, write_container
 from hinge.models.fields import Fields
-from hinge.models.files import FORMAT, check_kind, check_names, reading
-from hinge.models.text_lists import Tensors, put_texts, take_texts, tensors_of_texts
-from hinge.result import Point, Status
+from hinge.models.files import (
+    FORMAT,
+    SPARE,
+    TIMES_THE_FILE,
+    check_kind,
+    check_names,
+    reading,
+)
+from hinge.models.text_lists import (
+    SharedWords,
+    Tensors,
+    each_row,
+    each_text,
+    put_texts,
+    tensors_of_texts,
+)
+from hinge.result import Point
 
 KIND = "checkpoint"
 MOST_RUNNING = 64  # states that one file holds; each takes a part of the header
 _MOST_NUMBER = 2**40
-_COUNTS = 4
+_MOST_SEED = 2**128
+_PER_DONE = 1000  # bytes that Python needs for a finished problem and everything in it
+_FINAL = {status.value: status for status in FINAL}
 _TABLE = ("number", "intercept", "steps", "work", "seconds", "certificate_seconds", "has_dual")
 _WORDS = ("fingerprints", "solvers", "statuses")
 _FINGERPRINT = re.compile(r"[0-9a-f]{32}", re.ASCII)
@@ -52,6 +69,7 @@ def write_checkpoint(
                 "number": number,
                 "fingerprint": entry.fingerprint,
                 "solver": entry.solver,
+                "seed": entry.seed,
                 "values": entry.values,
                 "arrays": sorted(entry.arrays),
             }
@@ -84,7 +102,8 @@ def read_checkpoint(path: str | os.PathLike[str]) -> tuple[dict[int, Running], d
             content.pop(name, None)
         fields = Fields(content, "the description")
         running = [_running(entry, tensors) for entry in _list(fields.take("running"))]
-        done = _take_done(fields.take("done"), tensors, header.size)
+        budget = Budget((TIMES_THE_FILE - 1) * header.size + SPARE)
+        done = _take_done(fields.take("done"), tensors, budget)
         fields.finish()
         numbers = [number for number, _ in running] + list(done)
         if len(set(numbers)) != len(numbers):
@@ -148,6 +167,7 @@ def _running(content: Any, tensors: Tensors) -> tuple[int, Running]:
     number = fields.integer("number", most=_MOST_NUMBER)
     fingerprint = _fingerprint(fields.text("fingerprint", longest=32))
     solver = fields.text("solver", longest=100)
+    seed = fields.integer("seed", most=_MOST_SEED)
     values, names = fields.take("values"), _list(fields.take("arrays"))
     fields.finish()
     are_names = all(isinstance(name, str) and _ARRAY_NAME.fullmatch(name) for name in names)
@@ -155,7 +175,7 @@ def _running(content: Any, tensors: Tensors) -> tuple[int, Running]:
         message = "a state in the checkpoint is not made of named values and arrays."
         raise ModelFileError(message)
     arrays = {name: tensors[f"{number}.{name}"] for name in names}
-    return number, Running(fingerprint, solver, values, arrays)
+    return number, Running(fingerprint, solver, values, arrays, seed)
 
 
 def _fingerprint(text: str) -> str:
@@ -165,32 +185,32 @@ def _fingerprint(text: str) -> str:
     return text
 
 
-def _take_done(content: Any, tensors: Tensors, size: int) -> dict[int, Done]:
+def _take_done(content: Any, tensors: Tensors, budget: Budget) -> dict[int, Done]:
     if content is None:
         return {}
     fields = Fields(content, "done")
     table, coef, duals = _tables(tensors, fields.flag("has_dual"))
-    words = {
-        name: take_texts(f"done.{name}", fields.take(name), tensors, len(table), 2 * size)
-        for name in _WORDS
-    }
-    seed = fields.integer("seed", most=2**128)
+    budget.spend(_PER_DONE * len(table), f"the checkpoint has {len(table)} finished problems")
+    words = [each_text(f"done.{name}", fields.take(name), tensors, len(table)) for name in _WORDS]
+    seed = fields.integer("seed", most=_MOST_SEED)
     fields.finish()
+    shared = SharedWords(budget)
     done = {}
-    for place, row in enumerate(table.tolist()):
+    for place, (row, fingerprint, solver, status) in enumerate(
+        zip(each_row(table), *words, strict=True)
+    ):
         number, intercept, *counts, has_dual = row
         is_row = math.isfinite(intercept) and has_dual in (0.0, 1.0)
         are_counts = all(0.0 <= value <= 2.0**53 for value in (number, *counts))
-        statuses = [status.value for status in FINAL]
-        are_words = words["statuses"][place] in statuses and len(words["solvers"][place]) <= 100
+        are_words = status in _FINAL and len(solver) <= 100
         if not (is_row and are_counts and are_words and number.is_integer()):
             message = "a finished problem in the checkpoint has numbers that cannot be."
             raise ModelFileError(message)
         dual = duals[place] if duals is not None and has_dual else None
         done[int(number)] = Done(
-            _fingerprint(words["fingerprints"][place]),
-            words["solvers"][place],
-            Status(words["statuses"][place]),
+            _fingerprint(fingerprint),
+            shared.word(solver),
+            _FINAL[status],
             Point(coef[place], intercept, dual),
             (counts[0], counts[1], counts[2], counts[3]),
             seed,

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hinge.errors import ModelFileError, UnsupportedError
+from hinge.models.budget import Budget
 from hinge.models.fields import Fields
 from hinge.models.strict_json import read_number, spelled_number
 from hinge.models.text_lists import Tensors, put_texts, take_texts, tensors_of_texts
@@ -63,7 +64,7 @@ def tensors_of_labels(content: Any) -> set[str]:
     return {_NUMBERS} if content.get("values") == "tensors" else set()
 
 
-def take_labels(content: Any, tensors: Tensors, budget: int) -> NDArray[Any]:
+def take_labels(content: Any, tensors: Tensors, budget: Budget) -> NDArray[Any]:
     """Return the labels: at least two, different, in order.
 
     Parameters
@@ -72,8 +73,8 @@ def take_labels(content: Any, tensors: Tensors, budget: int) -> NDArray[Any]:
         What the description says of them.
     tensors : dict of str to ndarray
         The tensors of the file.
-    budget : int
-        Bytes of memory that they may take.
+    budget : Budget
+        Memory that they may take.
 
     Returns
     -------
@@ -134,17 +135,16 @@ def _stored_dtype(kind: str) -> np.dtype[Any]:
     return np.dtype("int64" if kind in _TIMES else kind)
 
 
-def _texts(texts: list[str], kind: str, budget: int) -> NDArray[Any]:
+def _texts(texts: list[str], kind: str, budget: Budget) -> NDArray[Any]:
     if kind == "object":
         labels = np.empty(len(texts), dtype=object)
         labels[:] = texts
         return labels
     widest = max(1, *map(len, texts))
-    if 4 * widest * len(texts) > budget:
-        message = f"{_NAME} has {len(texts)} labels of up to {widest} characters: too many."
-        raise ModelFileError(message)
+    shown = f"{_NAME} has {len(texts)} labels of up to {widest} characters"
+    budget.spend(4 * widest * len(texts), shown)
     labels = np.array(texts, dtype=f"<U{widest}")
-    if labels.tolist() != texts:
+    if any(len(label) != len(text) for label, text in zip(labels, texts, strict=True)):
         message = f"{_NAME} has a label that ends in a zero, which NumPy's text cannot hold."
         raise ModelFileError(message)
     return labels

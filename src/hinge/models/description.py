@@ -6,9 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-from hinge.models import linear_file
-from hinge.models.container import read_header, read_tensors
-from hinge.models.files import MODEL_KINDS, check_kind, check_names, model_of, reading
+from hinge.models.files import read_model
 
 
 @dataclass(frozen=True)
@@ -90,16 +88,12 @@ def inspect(path: str | os.PathLike[str]) -> ModelDescription:
     ModelFileError
         If the file is damaged, forged, of a newer format, or no model at all.
     """
-    with reading(path) as file:
-        header = read_header(file)
-        kind = check_kind(header, MODEL_KINDS)
-        said = header.description
-        check_names(header, linear_file.tensors_of_linear(said, set(header.tensors)))
-        model = model_of(said, read_tensors(file, header), header.size)
+    header, model = read_model(path)
+    said = header.description
     names = getattr(model, "feature_names_in_", None)
     proof = said["proof"] or {}
     return ModelDescription(
-        kind=kind,
+        kind=said["kind"],
         format_version=said["format"],
         hinge_version=said["hinge"],
         classes=tuple(model.classes_.tolist()),

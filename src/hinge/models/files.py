@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from hinge.errors import InvalidParameterError, ModelFileError, UnsupportedError
 from hinge.estimators.linear_svc import LinearSVC
 from hinge.models import linear_file
+from hinge.models.budget import Budget
 from hinge.models.container import (
     Header,
     open_container,
@@ -33,7 +34,8 @@ FORMAT = 1
 MODEL_KINDS = (linear_file.KIND,)
 _VERSION = re.compile(r"[0-9A-Za-z.+!-]{1,64}", re.ASCII)
 _LONGEST_MESSAGE = 500  # a file may have put anything into it
-_SPARE = 40_000_000  # bytes that labels and names may take beside twice the file
+TIMES_THE_FILE = 4  # loading takes at most so much memory, and 64 MB,
+SPARE = 45_000_000  # of which the header and what is made on the way take the rest
 
 
 def save(model: Any, path: str | os.PathLike[str], proof: bool = True) -> None:
@@ -104,13 +106,24 @@ def load(path: str | os.PathLike[str]) -> LinearSVC:
     ModelFileError
         If the file is damaged, forged, of a newer format, or no model at all.
     """
+    return read_model(path)[1]
+
+
+def read_model(path: str | os.PathLike[str]) -> tuple[Header, LinearSVC]:
+    """Return the header of a model file and the model, after all checks.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    """
     with reading(path) as file:
         header = read_header(file)
         check_kind(header, MODEL_KINDS)
         wanted = linear_file.tensors_of_linear(header.description, set(header.tensors))
         check_names(header, wanted)
         tensors = read_tensors(file, header)
-        return model_of(header.description, tensors, header.size)
+        return header, _model_of(header.description, tensors, header.size)
 
 
 @contextlib.contextmanager
@@ -142,8 +155,8 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
         raise ModelFileError(message) from None
 
 
-def check_kind(header: Header, kinds: tuple[str, ...]) -> str:
-    """Return the kind of a file, which must be one of some, in a format that is known here.
+def check_kind(header: Header, kinds: tuple[str, ...]) -> None:
+    """Refuse a file whose kind is none of some, or whose format is not known here.
 
     Parameters
     ----------
@@ -167,7 +180,6 @@ def check_kind(header: Header, kinds: tuple[str, ...]) -> str:
     if not _VERSION.fullmatch(fields.text("hinge", longest=64)):
         message = "it does not say which version of hinge wrote it."
         raise ModelFileError(message)
-    return kind
 
 
 def check_names(header: Header, wanted: set[str]) -> None:
@@ -189,7 +201,7 @@ def check_names(header: Header, wanted: set[str]) -> None:
         raise ModelFileError(message)
 
 
-def model_of(description: dict[str, Any], tensors: Tensors, size: int) -> LinearSVC:
+def _model_of(description: dict[str, Any], tensors: Tensors, size: int) -> LinearSVC:
     """Return the model of a description whose digest, format and kind have been looked at.
 
     Parameters
@@ -204,14 +216,18 @@ def model_of(description: dict[str, Any], tensors: Tensors, size: int) -> Linear
     own = ("format", "hinge", "kind", "tensors", "sha256")
     content = {name: value for name, value in description.items() if name not in own}
     fields = Fields(content, "the description")
-    return linear_file.take_linear(fields, tensors, 2 * size + _SPARE)
+    # The tensors are as large as the file, and the model has weights of its own: sparse ones take
+    # half as much again, and are made from dense ones.
+    weights = (3 if description.get("is_sparse") else 1) * tensors["coef"].nbytes
+    budget = Budget((TIMES_THE_FILE - 1) * size - weights + SPARE)
+    return linear_file.take_linear(fields, tensors, budget)
 
 
 def _confirm(description: dict[str, Any], tensors: Tensors) -> None:
     """Refuse to write what could not be read again."""
     size = sum(tensor.nbytes for tensor in tensors.values())
     try:
-        model_of(description, tensors, size)
+        _model_of(description, tensors, size)
     except ModelFileError as error:
         message = f"this model cannot be saved: {error}"
         raise UnsupportedError(message) from None

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from hinge.errors import InvalidParameterError, ModelFileError, UnsupportedError
 from hinge.estimators._options import linear_objective
 from hinge.estimators.linear_svc import LinearSVC
+from hinge.models.budget import Budget
 from hinge.models.class_labels import put_labels, take_labels, tensors_of_labels
 from hinge.models.fields import Fields
 from hinge.models.parameters import (
@@ -25,7 +26,8 @@ from hinge.models.parameters import (
     take_parameters,
     take_problem,
 )
-from hinge.models.solutions_table import BOUNDS, COLUMNS, WORDS, put_solutions, take_solutions
+from hinge.models.solutions_reader import Claim, take_solutions
+from hinge.models.solutions_table import BOUNDS, COLUMNS, WORDS, put_solutions
 from hinge.models.strict_json import spelled_number
 from hinge.models.text_lists import Tensors, put_texts, take_texts, tensors_of_texts
 from hinge.multiclass import Labels, Objective
@@ -35,6 +37,7 @@ from hinge.result import Certificate, Solution
 KIND = "linear-classifier"
 _NAMES = "feature_names"
 _MOST = 2**40  # features, problems or rows: more than any file can hold
+_PIECE = 1 << 13  # weights that are looked at together
 _FINGERPRINT_DIGITS = 64
 # Extents: p problems, f features, r rows of the training data.
 _SHAPES: dict[str, tuple[Any, ...]] = {
@@ -101,7 +104,7 @@ def tensors_of_linear(description: dict[str, Any], present: set[str]) -> set[str
     return wanted
 
 
-def take_linear(fields: Fields, tensors: Tensors, budget: int) -> LinearSVC:
+def take_linear(fields: Fields, tensors: Tensors, budget: Budget) -> LinearSVC:
     """Return the fitted estimator that a description and its tensors stand for.
 
     Parameters
@@ -110,8 +113,8 @@ def take_linear(fields: Fields, tensors: Tensors, budget: int) -> LinearSVC:
         The description, without what every kind of file has.
     tensors : dict of str to ndarray
         The tensors that the description asks for, and no others.
-    budget : int
-        Bytes of memory that labels and names may take, each.
+    budget : Budget
+        Memory that labels, names and solutions may take together.
 
     Returns
     -------
@@ -132,7 +135,8 @@ def take_linear(fields: Fields, tensors: Tensors, budget: int) -> LinearSVC:
     constant = objective.intercept_scale if has_intercept(objective) else 0.0
     words = {name: fields.take(name) for name in WORDS}
     seed = fields.integer("seed", most=2**128)
-    solutions = take_solutions(words, tensors, seed, None if is_free else constant)
+    claim = Claim(seed, float(model.tol), None if is_free else constant)
+    solutions = take_solutions(words, tensors, claim, budget)
     names, summary = fields.take(_NAMES), fields.take("certificate")
     is_sparse = fields.flag("is_sparse")
     fields.finish()
@@ -148,8 +152,24 @@ def take_linear(fields: Fields, tensors: Tensors, budget: int) -> LinearSVC:
     if fingerprint is not None:
         model.data_fingerprint_ = fingerprint
     if is_sparse:
-        model.sparsify()
+        model.coef_ = _sparse(model.coef_)
     return model
+
+
+def _sparse(coef: NDArray[np.float64]) -> Any:
+    """Return weights as ``sparsify`` does, without the copies of them that SciPy makes."""
+    starts = np.concatenate(([0], np.cumsum(np.count_nonzero(coef, axis=1))))
+    index = np.int32 if max(int(starts[-1]), coef.shape[1]) < 2**31 else np.int64
+    columns, values = np.empty(starts[-1], dtype=index), np.empty(starts[-1])
+    reached = 0
+    for row in coef:
+        for first in range(0, len(row), _PIECE):
+            places = np.flatnonzero(row[first : first + _PIECE])
+            stop = reached + len(places)
+            columns[reached:stop] = places + first
+            values[reached:stop] = row[places + first]
+            reached = stop
+    return sp.csr_matrix((values, columns, starts.astype(index)), shape=coef.shape)
 
 
 def _weights(model: LinearSVC, objective: Objective) -> tuple[NDArray[Any], NDArray[Any]]:

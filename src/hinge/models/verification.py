@@ -14,9 +14,9 @@ class Optimality(enum.StrEnum):
     """What the data say of how close to the optimum a model is."""
 
     PROVEN = "proven"
-    """Dual coefficients prove a gap, recomputed from the data."""
+    """Dual coefficients prove a relative gap below 1, recomputed from the data."""
     UNPROVEN = "unproven"
-    """The objective is known; nothing bounds the optimum from below."""
+    """The objective is known; the optimum might be anything down to zero."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,12 @@ class ProblemVerification:
 
     @property
     def optimality(self) -> Optimality:
-        """Whether the recomputed numbers prove a gap."""
-        is_proven = math.isfinite(self.recomputed.gap)
+        """Whether the recomputed numbers prove a gap that says anything.
+
+        Coefficients of zero are dual ones of every problem, with a dual value of zero: that no
+        objective is negative is known without them.
+        """
+        is_proven = self.recomputed.relative_gap < 1.0
         return Optimality.PROVEN if is_proven else Optimality.UNPROVEN
 
 
@@ -81,7 +85,7 @@ class Verification:
 
     @property
     def relative_gap(self) -> float:
-        """The largest relative gap of the problems, recomputed; infinite if unproven."""
+        """The largest relative gap of the problems, recomputed; infinite without dual points."""
         return max(problem.recomputed.relative_gap for problem in self.problems)
 
     @property
@@ -124,6 +128,11 @@ class Verification:
         value = f"The objective on these {self.n_rows} rows is {self.primal:.10g}."
         if self.optimality is Optimality.PROVEN:
             return value
+        if math.isfinite(self.relative_gap):
+            return (
+                f"{value} The dual coefficients leave a relative gap of {self.relative_gap:.3g}; "
+                "from 1 on it says nothing of the optimum. Train the model further."
+            )
         return (
             f"{value} Without dual coefficients that fit the data nothing bounds the optimum from "
             "below; save the model with proof=True to have them in the file."

@@ -18,8 +18,9 @@ from hinge.labels import row_weights
 from hinge.models._judged import judged_model
 from hinge.models.verification import ProblemVerification, Verification
 from hinge.multiclass import Labels, class_problem, data_fingerprint
+from hinge.parameters import not_negative
 from hinge.problem import Problem
-from hinge.result import Certificate, Point
+from hinge.result import Certificate, Point, Status
 from hinge.rows import Rows
 from hinge.threads import thread_count
 
@@ -77,14 +78,17 @@ def verify(
     known = getattr(model, "data_fingerprint_", None)
     same = None if known is None else known == data_fingerprint(rows, labels)
     threads = thread_count(model.n_jobs)
+    tol = not_negative(model.tol, "tol")
     problems = []
     for number, point in enumerate(judged.points):
         problem = class_problem(rows, labels, judged.objective, number)
         recomputed = gap(problem, _fitting(point, rows.n_rows), threads=threads)
         stated = model.certificates_[number]
+        asked = tol if model.solutions_[number].status is Status.SOLVED else math.inf
         label = labels.classes[labels.positive_class(number)]
         shown = label.item() if isinstance(label, np.generic) else label
         differences = _differences(stated, recomputed, point, problem)
+        differences += _unsolved(asked, recomputed, _fitting(point, rows.n_rows))
         problems.append(ProblemVerification(shown, stated, recomputed, differences))
     return Verification(tuple(problems), same, rows.n_rows)
 
@@ -149,6 +153,21 @@ def _differences(
     if not _is_region_proven(stated.region, recomputed.region, math.sqrt(allowed), problem):
         found.append("the stated region of the optimum is smaller than what these data prove.")
     return tuple(found)
+
+
+def _unsolved(asked: float, recomputed: Certificate, point: Point) -> tuple[str, ...]:
+    """Return a sentence if a model that is called solved has not the gap that it asks for.
+
+    Without dual coefficients that is not known: then optimality is unproven.
+    """
+    scale = max(abs(recomputed.primal), abs(recomputed.dual))
+    allowed = _ROUNDINGS * recomputed.rounding if math.isfinite(recomputed.rounding) else 0.0
+    if point.dual_coef is None or not recomputed.gap > asked * scale + allowed:
+        return ()
+    return (
+        "the stated status is solved; the recomputed gap is above tol "
+        f"({recomputed.relative_gap:.3g} relative, {asked:g} asked for).",
+    )
 
 
 def _is_region_proven(claimed: Any, proven: Any, slack: float, problem: Problem) -> bool:

@@ -25,6 +25,9 @@ from hinge.solvers import Event, Settings, Solver, State, StopFlag, get_solver, 
 
 _WORTH_A_ROUND = 0.05  # share of the time limit below which no further round is begun
 _NEVER_BEGUN = "training was stopped before this class began: nothing is proven"
+_NOT_GONE_ON = "training was stopped before this class went on: nothing is proven"
+_SET = StopFlag()
+_SET.set()
 
 
 class Listener(Protocol):
@@ -54,8 +57,8 @@ class Plan:
     listeners : tuple of Listener
         Who is told how it goes.
     resume : callable or None
-        Takes the number of a problem, the problem and the criteria, and returns where an earlier
-        fit has left it: a state, a solution, a point, or None.
+        Takes the number of a problem, the problem, the criteria and the seed, and returns where
+        an earlier fit has left it: a state, a solution, a point, or None.
     """
 
     solver: str | Solver = "auto"
@@ -63,7 +66,7 @@ class Plan:
     seed: int = 0
     threads: int = 1
     listeners: tuple[Listener, ...] = ()
-    resume: Callable[[int, Problem, Stop], State | Solution | Point | None] | None = None
+    resume: Callable[[int, Problem, Stop, int], State | Solution | Point | None] | None = None
 
 
 def solve_one_vs_rest(
@@ -154,16 +157,20 @@ class _Fit:
         """Solve one problem, or go on with it, unless everything has been told to end."""
         seconds = self._share()
         before = self.solutions[number]
-        if (self.flag or self.ended_by_listener) and len(self.warm) > 1:
+        is_over = (bool(self.flag) or self.ended_by_listener) and len(self.warm) > 1
+        if is_over and (before is not None or self.plan.resume is None):
             if before is None:
-                self.solutions[number] = _never_begun(self.untrained, self.plan)
+                self.solutions[number] = _untrained(self.untrained, self.plan, _NEVER_BEGUN)
             return
         problem = self.make_problem(number) if before is None else before.state.problem
         state, warm = (None, self.warm[number]) if before is None else (before.state, None)
         if before is None and self.plan.resume is not None:
-            earlier = self.plan.resume(number, problem, self.plan.stop)
+            earlier = self.plan.resume(number, problem, self.plan.stop, self.plan.seed)
             if isinstance(earlier, Solution):
                 self._end(number, earlier, hand_over)
+                return
+            if is_over and not isinstance(earlier, State):
+                self.solutions[number] = self._stopped_early(earlier)
                 return
             state = earlier if isinstance(earlier, State) else None
             warm = earlier if isinstance(earlier, Point) else warm
@@ -174,13 +181,19 @@ class _Fit:
             threads=max(1, self.plan.threads // len(self.warm)),
         )
         solver = get_solver(self.plan.solver, problem, self.plan.stop.gap)
-        solution = run(problem, solver, settings, warm, state, self.flag)
+        solution = run(problem, solver, settings, warm, state, _SET if is_over else self.flag)
         if before is not None:
             solution = _joined(before, solution)
         if solution.status is Status.TIME_LIMIT and len(self.warm) > 1:
             self.solutions[number] = solution
             return
         self._end(number, solution, hand_over)
+
+    def _stopped_early(self, earlier: Point | None) -> Solution:
+        """Return what stands for a problem that this fit never came to."""
+        if earlier is None:
+            return _untrained(self.untrained, self.plan, _NEVER_BEGUN)
+        return _untrained(earlier, self.plan, _NOT_GONE_ON)
 
     def _end(self, number: int, solution: Solution, hand_over: HandOver) -> None:
         """Store what came of a problem, without its state, and tell the listeners."""
@@ -239,7 +252,8 @@ def _joined(first: Solution, second: Solution) -> Solution:
     later = tuple(
         replace(record, seconds=record.seconds + first.seconds) for record in second.trace.records
     )
-    best = first if first.certificate.gap < second.certificate.gap else second
+    is_better = first.certificate.gap < second.certificate.gap
+    best = first if is_better and second.status is not Status.SOLVED else second
     return replace(
         second,
         point=best.point,
@@ -261,12 +275,12 @@ def has_begun(solution: Solution) -> bool:
     return _NEVER_BEGUN not in solution.certificate.notes
 
 
-def _never_begun(point: Point, plan: Plan) -> Solution:
+def _untrained(point: Point, plan: Plan, note: str) -> Solution:
     """Return the solution of a problem whose turn never came."""
     nan, inf = math.nan, math.inf
     return Solution(
         point=point,
-        certificate=Certificate(nan, -inf, inf, inf, inf, inf, (_NEVER_BEGUN,)),
+        certificate=Certificate(nan, -inf, inf, inf, inf, inf, (note,)),
         trace=Trace(),
         status=Status.INTERRUPTED,
         state=None,

@@ -113,7 +113,7 @@ def solve(
     warm : Point or Solution or None, default=None
         Where to start; its dual coefficients are used where they fit.
     seed : int, default=0
-        Seed of every random choice.
+        Seed of every random choice; a run that goes on keeps the seed that it began with.
     resume : object or None, default=None
         The ``state`` of an earlier solution of the same problem, to go on from.
     observers : iterable of callable, default=()
@@ -212,7 +212,7 @@ class _Run:
         """Start or resume, loop, and conclude."""
         if resume is None:
             state = self.solver.start(self.problem, warm, self.settings.seed)
-            state.solver_name = self.solver.name
+            state.solver_name, state.seed = self.solver.name, self.settings.seed
         else:
             state = self._resumed(resume)
         state.step_limit = self.settings.stop.steps
@@ -312,7 +312,7 @@ class _Run:
             status=status,
             state=state,
             solver=self.solver.name,
-            seed=self.settings.seed,
+            seed=state.seed,
             steps=self.progress.steps,
             work=self.progress.work,
             seconds=self._seconds(),
