@@ -34,6 +34,7 @@ from hinge.result import Certificate, Solution
 
 KIND = "linear-classifier"
 _NAMES = "feature_names"
+_BASE = "index_base_"  # of the text file that the model was trained on, where there was one
 _MOST = 2**40  # features, problems or rows: more than any file can hold
 _FINGERPRINT_DIGITS = 64
 # Extents: p problems, f features, r rows of the training data.
@@ -66,6 +67,7 @@ def put_linear(model: LinearSVC, proof: bool) -> tuple[dict[str, Any], Tensors]:
     tensors: Tensors = {"coef": coef, "intercept": intercept}
     words = put_solutions(solutions, tensors, proof)
     names = getattr(model, "feature_names_in_", None)
+    base = getattr(model, _BASE, None)
     description = {
         "kind": KIND,
         "classes": put_labels(np.asarray(model.classes_), tensors),
@@ -78,6 +80,7 @@ def put_linear(model: LinearSVC, proof: bool) -> tuple[dict[str, Any], Tensors]:
         "certificate": _summary(model.certificate_),
         "proof": _proof(model, tensors),
         **words,
+        **({} if base is None else {"index_base": int(base)}),
     }
     return description, tensors
 
@@ -135,6 +138,7 @@ def take_linear(fields: Fields, tensors: Tensors, budget: int) -> LinearSVC:
     solutions = take_solutions(words, tensors, seed, None if is_free else constant)
     names, summary = fields.take(_NAMES), fields.take("certificate")
     is_sparse = fields.flag("is_sparse")
+    base = fields.integer("index_base", most=1) if fields.has("index_base") else None
     fields.finish()
     labels = Labels(classes, np.zeros(0, dtype=np.int8))
     model._store(solutions, labels, objective.intercept)
@@ -147,6 +151,8 @@ def take_linear(fields: Fields, tensors: Tensors, budget: int) -> LinearSVC:
         model.feature_names_in_ = np.array(texts, dtype=object)
     if fingerprint is not None:
         model.data_fingerprint_ = fingerprint
+    if base is not None:
+        setattr(model, _BASE, base)
     if is_sparse:
         model.sparsify()
     return model
