@@ -6,6 +6,8 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
+from numpy.typing import NDArray
+
 from hinge.models import linear_file
 from hinge.models.container import read_header, read_tensors
 from hinge.models.files import MODEL_KINDS, check_kind, check_names, model_of, reading
@@ -102,7 +104,7 @@ def inspect(path: str | os.PathLike[str]) -> ModelDescription:
         kind=kind,
         format_version=said["format"],
         hinge_version=said["hinge"],
-        classes=tuple(model.classes_.tolist()),
+        classes=_labels(model.classes_),
         n_features=model.n_features_in_,
         feature_names=None if names is None else tuple(names.tolist()),
         problem=said["problem"],
@@ -115,3 +117,8 @@ def inspect(path: str | os.PathLike[str]) -> ModelDescription:
         digest=said["sha256"],
         size=header.size,
     )
+
+
+def _labels(classes: NDArray[Any]) -> tuple[Any, ...]:
+    """Return labels as Python has them; dates, some of which it cannot tell, as NumPy does."""
+    return tuple(classes if classes.dtype.kind in "mM" else classes.tolist())
