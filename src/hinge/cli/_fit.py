@@ -19,9 +19,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from hinge.cli._checkpoints import CheckpointPlan, checkpoints
 from hinge.cli._console import Output
-from hinge.cli._data import unnamed_rows
 from hinge.cli._errors import Exit
 from hinge.cli._labels import label_json, label_text, listed, plain
+from hinge.cli._matching import unnamed_rows
 from hinge.cli._progress import Size, duration, fit_display
 from hinge.cli._words import in_options
 from hinge.data import Dataset
