@@ -6,8 +6,6 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-from numpy.typing import NDArray
-
 from hinge.models import linear_file
 from hinge.models.container import read_header, read_tensors
 from hinge.models.files import MODEL_KINDS, check_kind, check_names, model_of, reading
@@ -119,6 +117,6 @@ def inspect(path: str | os.PathLike[str]) -> ModelDescription:
     )
 
 
-def _labels(classes: NDArray[Any]) -> tuple[Any, ...]:
+def _labels(classes: Any) -> tuple[Any, ...]:
     """Return labels as Python has them; dates, some of which it cannot tell, as NumPy does."""
     return tuple(classes if classes.dtype.kind in "mM" else classes.tolist())
