@@ -30,7 +30,6 @@ from hinge.errors import InvalidParameterError
         ("raise time_limit", "raise --time-limit"),
         ("save the model with proof=True to", "train without --no-proof to"),
         ("the label 'total' is not", "the label 'total' is not"),
-        ("pass a larger memory_limit, or", "pass a larger --memory-limit, or"),
         ("label=3 names no column", "--label 3 names no column"),
         ("label='tol' names no column", "--label 'tol' names no column"),
         ("the columns 'tol', 'label=' and \"tol\"", "the columns 'tol', 'label=' and \"tol\""),

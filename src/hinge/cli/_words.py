@@ -18,7 +18,10 @@ _WORDS = [
     (r"\bheader=False\b", "--no-header"),
     (r"\bmemory_limit=(\d+)", r"--memory-limit \1"),
     (r"\bmemory_limit\b", "--memory-limit"),
-    (r"; pass multilabel=True if rows have several labels, and write", "; write"),
+    (
+        r"\bpass multilabel=True if rows have several labels\b",
+        "split rows with several labels into files",
+    ),
     (r"\bformat='(\w+)'", r"--format \1"),
     (r"\bformat=", "--format"),
     (r"\bdtype=", "--dtype "),
