@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from tests.cli.running import Shell, classes_apart, write_rows
 
@@ -90,6 +92,16 @@ def test_paths_are_left_alone(shell: Shell, odd_folder: str) -> None:
     run = shell("train", rows, "m", "--label", "tol")
     assert run.code == 2
     assert "--label 'tol' cannot be chosen" in run.err
+
+
+def test_names_of_classes_are_left_alone(shell: Shell, folder: Path) -> None:
+    del folder
+    random = np.random.default_rng(0)
+    np.savez("rows.npz", X=random.normal(size=(90, 20)), y=["tol", "n_jobs", "max_iter"] * 30)
+    run = shell("train", "rows.npz", "m", "--C", "100", "--max-iter", "1")
+    assert run.code == 3
+    assert re.search("classes, class (tol|n_jobs|max_iter) being the worst,", run.err)
+    assert "(--tol=0.0001)" in run.err
 
 
 def test_names_of_columns_are_left_alone(shell: Shell, odd_folder: str) -> None:

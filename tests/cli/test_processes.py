@@ -84,6 +84,7 @@ def test_sigterm_saves_the_best_model_of_a_job_in_the_background(folder: Path) -
     with Terminal("train", "hard.npz", "m", *ENDLESS, before=deaf) as terminal:
         terminal.read_until(b"rows/s")
         terminal.process.send_signal(signal.SIGTERM)
+        terminal.process.wait(timeout=60)
         rest = terminal.read_until(None)
         terminal.ended(with_code=130)
     assert b"the best model found until then was saved as m." in rest

@@ -136,7 +136,8 @@ def fit(
     if data.index_base is not None:
         model.index_base_ = data.index_base
     messages = [str(warning.message).removeprefix("LinearSVC ") for warning in caught]
-    told = tuple(f"training {in_options(message)}" for message in messages)
+    named = f"class {_worst_label(model)!s}"  # so the message calls it, whatever its name is
+    told = tuple(f"training {in_options(message, named)}" for message in messages)
     for text in told:
         output.warning(text)
     return Fit(model, data, seconds, interrupted, told)
@@ -208,10 +209,14 @@ def tell_interruption(done: Fit, path: Path, output: Output) -> None:
 
 
 def _worst(model: LinearSVC) -> str:
-    number = next(k for k, s in enumerate(model.solutions_) if s is model.solution_)
     unsolved = sum(s.status is not Status.SOLVED for s in model.solutions_)
     solved = len(model.solutions_) - unsolved
-    return f"{label_text(model.classes_[number])}; {solved} of {len(model.solutions_)} are solved"
+    return f"{label_text(_worst_label(model))}; {solved} of {len(model.solutions_)} are solved"
+
+
+def _worst_label(model: LinearSVC) -> Any:
+    """Return the class of the problem with the largest gap."""
+    return model.classes_[next(k for k, s in enumerate(model.solutions_) if s is model.solution_)]
 
 
 def aligned(lines: list[tuple[str, str]]) -> str:
