@@ -94,8 +94,52 @@ def test_a_checkpoint_is_a_file_of_its_own(shell: Shell, rows: Path, name: str) 
     before = rows.read_bytes()
     run = _train(shell, "m", "--checkpoint", name, "--resume")
     assert run.code == 1
-    assert f"the checkpoint cannot be {name}, which is another file." in run.err
+    assert run.err == (
+        f"hinge: error: the checkpoint cannot be {name}, which this command reads or writes "
+        "already; name another file.\n"
+    )
     assert rows.read_bytes() == before
+
+
+@pytest.mark.parametrize("spelling", ["absolute", "dotted", "symlink", "hard link", "folder link"])
+def test_a_model_is_not_removed_as_its_own_checkpoint(
+    shell: Shell, rows: Path, spelling: str
+) -> None:
+    del rows
+    assert _train(shell, "m", "--quiet").code == 0
+    before = Path("m").read_bytes()
+    checkpoint = Path("other")
+    if spelling == "absolute":
+        checkpoint = Path("m").absolute()
+    elif spelling == "dotted":
+        checkpoint = Path("..", Path.cwd().name, "m")
+    elif spelling == "symlink":
+        checkpoint.symlink_to("m")
+    elif spelling == "hard link":
+        checkpoint.hardlink_to("m")
+    else:
+        Path("folder").symlink_to(".")
+        checkpoint = Path("folder", "m")
+    run = _train(shell, "m", "--checkpoint", checkpoint, "--force")
+    assert run.code == 1
+    assert "which this command reads or writes already; name another file." in run.err
+    assert Path("m").read_bytes() == before
+
+
+def test_a_new_model_is_not_removed_as_its_own_checkpoint(shell: Shell, rows: Path) -> None:
+    del rows
+    run = _train(shell, "m", "--checkpoint", Path("m").absolute())
+    assert run.code == 1
+    assert not Path("m").exists()
+
+
+def test_what_has_stalled_is_not_gone_on_with(shell: Shell, rows: Path) -> None:
+    del rows
+    run = _train(shell, "m", "--tol", "0", "--max-iter", "1000000", "--checkpoint", "state")
+    assert run.code == 3
+    assert "status       stalled" in run.out
+    assert "to go on" not in run.err
+    assert not Path("state").exists()
 
 
 def test_resume_needs_a_checkpoint(shell: Shell, rows: Path) -> None:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from tests.cli.running import Shell
+
+import hinge.cli.train
 
 
 def test_everything_is_shown(shell: Shell) -> None:
@@ -16,6 +19,19 @@ def test_everything_is_shown(shell: Shell) -> None:
     assert "Confirmed: " in run.out
     assert "hinge: error: damaged.hinge: " in run.err
     assert list(Path().iterdir()) == []
+
+
+def test_ctrl_c_ends_it_with_the_code_of_ctrl_c(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(hinge.cli.train, "fit", stopped)
+    run = shell("demo")
+    assert run.code == 130
+    assert run.err.splitlines()[-1] == "hinge: error: stopped by Ctrl-C; no model was written."
+    assert "$ hinge predict" not in run.out
 
 
 def test_the_files_can_be_kept(shell: Shell) -> None:

@@ -7,13 +7,16 @@ import io
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.cli.running import Shell, classes_apart, write_rows
 
+import hinge
 import hinge.cli.train
 from hinge.cli._errors import sentence
 from hinge.errors import DataFileError, ModelFileError
+from hinge.models import load, save
 
 
 def _raising(error: BaseException) -> object:
@@ -74,6 +77,43 @@ def test_a_second_ctrl_c_stops_at_once(
     run = shell("train", path, "--quiet")
     assert run.code == 130
     assert run.err == "hinge: error: stopped by Ctrl-C; no model was written.\n"
+
+
+@pytest.mark.parametrize("function", ["summary", "fit_data", "tell_interruption"])
+def test_ctrl_c_after_the_model_was_saved(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, function: str
+) -> None:
+    path = classes_apart(Path("rows.svm"))
+    monkeypatch.setattr(hinge.cli.train, function, _raising(KeyboardInterrupt()))
+    run = shell("train", path, "m", "--quiet")
+    assert run.code == 130
+    assert run.err == "hinge: error: stopped by Ctrl-C; the model was saved as m.\n"
+    assert load(Path("m")).coef_.any()
+
+
+def test_ctrl_c_right_after_the_model_has_taken_its_place(
+    shell: Shell, trained: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def saved_and_stopped(*arguments: Any, **options: Any) -> None:
+        save(*arguments, **options)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(hinge.cli.train, "save", saved_and_stopped)
+    run = shell("train", "rows.svm", "--quiet")
+    assert run.err == f"hinge: error: stopped by Ctrl-C; the model was saved as {trained}.\n"
+
+
+def test_open_labels_are_computed_once(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+    settled = hinge.LinearSVC.settled
+
+    def counted(*arguments: Any) -> Any:
+        calls.append(arguments)
+        return settled(*arguments)
+
+    monkeypatch.setattr(hinge.LinearSVC, "settled", counted)
+    assert shell("train", classes_apart(Path("rows.svm"))).code == 0
+    assert len(calls) == 1
 
 
 @pytest.mark.parametrize("place", ["before", "after"])

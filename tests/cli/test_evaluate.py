@@ -52,6 +52,18 @@ def test_labels_that_the_model_does_not_know_are_wrong(shell: Shell, trained: Pa
     assert (model["right"], model["rows"]) == (1, 2)
 
 
+def test_numbers_that_are_no_labels(shell: Shell, trained: Path) -> None:
+    write_rows(Path("real.svm"), [f"{k}.5 1:1" for k in range(1001)])
+    run = shell("evaluate", trained, "real.svm")
+    assert run.code == 1
+    assert run.err.splitlines()[-1] == (
+        "hinge: error: real.svm: there are 1001 different labels, and the model knows 2 classes; "
+        "name the column of the labels with --label."
+    )
+    write_rows(Path("real.svm"), [f"{k}.5 1:1" for k in range(1000)])
+    assert shell("evaluate", trained, "real.svm", "--json").code == 0
+
+
 def test_a_table_too_wide_for_a_screen_is_shortened(shell: Shell) -> None:
     path = classes_apart(Path("rows.svm"), n_rows=300, n_classes=25)
     assert shell("train", path, "m", "--quiet", "--C", "0.01").code == 0

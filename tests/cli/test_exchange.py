@@ -23,6 +23,20 @@ def test_text_there_and_back(shell: Shell, trained: Path) -> None:
     assert read_liblinear("their.model").n_features_in_ == 3
 
 
+def test_what_the_text_does_not_say_can_be_given(shell: Shell, trained: Path) -> None:
+    assert shell("export", trained, "their.model").code == 0
+    run = shell("import-model", "their.model", "m")
+    assert run.err == (
+        "hinge: note: their.model: C is not in the file; taken as 1. Give it with --C for verify.\n"
+    )
+    assert load(Path("m")).C == 1.0
+    run = shell("import-model", "their.model", "m", "--C", "10", "--intercept", "free")
+    assert (run.code, run.err) == (0, "")
+    assert (load(Path("m")).C, load(Path("m")).intercept) == (10.0, "free")
+    found = shell("verify", "m", "rows.svm", "--json").data["objective"]
+    assert found > shell("verify", "their.model", "rows.svm", "--json").data["objective"]
+
+
 def test_onnx(shell: Shell, trained: Path) -> None:
     onnx = pytest.importorskip("onnx", reason="the extra onnx is not installed")
     run = shell("export", trained, "m.onnx", "--json")

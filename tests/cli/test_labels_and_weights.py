@@ -21,6 +21,9 @@ from hinge.cli._weights import class_weights
         (np.int64(-3), "-3"),
         (np.bool_(True), "True"),
         (np.str_("cat"), "cat"),
+        (np.datetime64("2024-02-03", "D"), "2024-02-03"),
+        (np.datetime64("2024-02-03", "ns"), "2024-02-03T00:00:00.000000000"),
+        (np.timedelta64(5, "s"), "5 seconds"),
         ("two\nlines", r"two\nlines"),
         ("\x1b[2J", r"\x1b[2J"),
         ("naïve ½", "naïve ½"),
@@ -37,6 +40,8 @@ def test_text_that_a_terminal_would_obey_is_escaped() -> None:
 def test_labels_in_json() -> None:
     labels = np.asarray([1.0, 1.5]), np.asarray(["a"]), np.asarray([True])
     assert [label_json(label) for array in labels for label in array] == [1, 1.5, "a", True]
+    assert label_json(np.datetime64("2024", "ns")) == "2024-01-01T00:00:00.000000000"
+    assert label_json(np.timedelta64(1, "ns")) == "1 nanoseconds"
 
 
 def test_no_weights_and_balanced_ones() -> None:
@@ -59,9 +64,10 @@ def test_weights_belong_to_the_labels_of_the_data() -> None:
         (["3=1"], "--class-weight: there is no class '3' in the data; it has -1, 1."),
         (["x=1"], "--class-weight: there is no class 'x' in the data; it has -1, 1."),
         (["1=1", "1.0=2"], "--class-weight gives class '1.0' two weights."),
-        (["1=x"], "--class-weight takes a weight that is a number at least 0; got '1=x'."),
-        (["1=-2"], "--class-weight takes a weight that is a number at least 0; got '1=-2'."),
-        (["1=nan"], "--class-weight takes a weight that is a number at least 0; got '1=nan'."),
+        (["1=x"], "--class-weight takes a weight that is a finite number above 0; got '1=x'."),
+        (["1=0"], "--class-weight takes a weight that is a finite number above 0; got '1=0'."),
+        (["1=-2"], "--class-weight takes a weight that is a finite number above 0; got '1=-2'."),
+        (["1=nan"], "--class-weight takes a weight that is a finite number above 0; got '1=nan'."),
     ],
 )
 def test_weights_that_make_no_sense(texts: list[str], message: str) -> None:

@@ -44,6 +44,17 @@ def test_as_json(shell: Shell, trained: Path) -> None:
     assert 0.9 < data["accuracy"] <= 1.0
 
 
+def test_json_and_a_file_do_not_go_together(shell: Shell, trained: Path) -> None:
+    run = shell("predict", trained, "rows.svm", "--json", "--output", "labels")
+    assert run.code == 2
+    assert run.err == (
+        "hinge: error: --json writes to stdout, so --output cannot be given with it; leave one "
+        "out.\n"
+    )
+    assert not Path("labels").exists()
+    assert shell("predict", trained, "rows.svm", "--json", "--output", "-").code == 0
+
+
 def test_stdout_by_name_and_devices(shell: Shell, trained: Path) -> None:
     assert shell("predict", trained, "rows.svm", "-o", "-").out.split() == (
         shell("predict", trained, "rows.svm").out.split()
@@ -104,6 +115,24 @@ def test_text_and_numbers_are_not_taken_for_each_other(shell: Shell, trained: Pa
     assert "the labels are text, but the classes of the model are numbers" in run.err
 
 
+def test_labels_that_cannot_be_compared_are_no_hindrance(shell: Shell) -> None:
+    Path("t.csv").write_text("height,weight,label\n1,2,a\n2,1,b\n1,3,a\n3,1,b\n")
+    assert shell("train", "t.csv", "m").code == 0
+    write_rows(Path("u.svm"), ["1 1:1 2:2", "2 1:2 2:1"])
+    run = shell("predict", "m", "u.svm")
+    assert (run.code, run.out) == (0, "a\nb\n")
+    message = (
+        "hinge: note: u.svm: the labels are numbers, but the classes of the model are text, so "
+        "they are not compared."
+    )
+    assert run.err.splitlines()[-1] == message
+    assert shell("predict", "m", "u.svm", "--json").data["accuracy"] is None
+    run = shell("svm-predict", "u.svm", "m", "out")
+    assert (run.code, run.out) == (0, "")
+    assert run.err.splitlines()[-1] == message
+    assert Path("out").read_text() == "a\nb\n"
+
+
 def test_a_model_of_liblinear(shell: Shell, trained: Path) -> None:
     assert shell("export", trained, "their.model").code == 0
     ours = shell("predict", trained, "rows.svm")
@@ -119,6 +148,25 @@ def test_a_damaged_model(shell: Shell, trained: Path) -> None:
     run = shell("predict", "damaged", "rows.svm")
     assert (run.code, run.out) == (1, "")
     assert run.err.startswith("hinge: error: damaged: ")
+
+
+@pytest.mark.parametrize(
+    ("words", "order"),
+    [
+        (["predict", "rows.svm", "rows.svm.hinge"], "MODEL DATA"),
+        (["verify", "rows.svm", "rows.svm.hinge"], "MODEL DATA"),
+        (["evaluate", "rows.svm", "rows.svm.hinge"], "MODEL... DATA"),
+        (["export", "rows.svm", "m.model"], "MODEL TARGET"),
+        (["svm-predict", "rows.svm.hinge", "rows.svm", "out"], "DATA MODEL OUTPUT"),
+    ],
+)
+def test_files_in_the_wrong_order(
+    shell: Shell, trained: Path, words: list[str], order: str
+) -> None:
+    del trained
+    run = shell(*words)
+    assert run.code == 1
+    assert run.err == (f"hinge: error: rows.svm: this is not a model file; the order is {order}.\n")
 
 
 def test_a_file_that_is_not_there(shell: Shell, trained: Path) -> None:

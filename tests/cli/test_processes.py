@@ -7,6 +7,7 @@ import shlex
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -52,7 +53,10 @@ def test_a_reader_that_leaves_early_is_no_error(model: Path) -> None:
         process.stdout.close()
         err = process.stderr.read().decode()
         assert process.wait(timeout=60) == 141
-    assert err == (f"hinge: note: {many}: Indices are counted from one: the file has no index 0.\n")
+    assert err == (
+        f"hinge: note: {many}: Indices are counted from one, as in the training data of the "
+        "model.\n"
+    )
 
 
 @needs_posix
@@ -70,6 +74,21 @@ def test_ctrl_c_saves_the_best_model(folder: Path) -> None:
     assert b"interrupted after" in out
     assert load(folder / "m").coef_.any()
     assert sorted(path.name for path in folder.iterdir()) == ["hard.npz", "m"]
+
+
+@needs_posix
+def test_sigterm_saves_the_best_model_of_a_job_in_the_background(folder: Path) -> None:
+    hard_rows(Path("hard.npz"))
+    # What a shell does to a job that ends in &: such a job does not hear Ctrl-C.
+    deaf = ["sh", "-c", 'trap "" INT; exec "$@"', "sh"]
+    with Terminal("train", "hard.npz", "m", *ENDLESS, before=deaf) as terminal:
+        terminal.read_until(b"rows/s")
+        terminal.process.send_signal(signal.SIGTERM)
+        terminal.process.wait(timeout=60)
+        rest = terminal.read_until(None)
+        terminal.ended(with_code=130)
+    assert b"the best model found until then was saved as m." in rest
+    assert load(folder / "m").coef_.any()
 
 
 @needs_posix
@@ -124,13 +143,15 @@ class Terminal:
     ----------
     *words : str
         The command.
+    before : sequence of str, default=()
+        What starts the command.
     """
 
-    def __init__(self, *words: str) -> None:
+    def __init__(self, *words: str, before: Sequence[str] = ()) -> None:
         self._ours, theirs = os.openpty()
         environment = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
         self.process = subprocess.Popen(
-            [*PROGRAM, *words], stdout=subprocess.PIPE, stderr=theirs, env=environment
+            [*before, *PROGRAM, *words], stdout=subprocess.PIPE, stderr=theirs, env=environment
         )
         os.close(theirs)
 

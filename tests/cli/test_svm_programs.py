@@ -10,6 +10,8 @@ import pytest
 from tests.cli.running import Shell, classes_apart, hard_rows
 
 import hinge
+import hinge.cli.svm_train
+from hinge.errors import Interrupted
 from hinge.models import load
 
 
@@ -65,6 +67,18 @@ def test_a_cross_validation_that_did_not_converge(shell: Shell) -> None:
     assert "hinge: warning: 2 of 2 fits did not reach their tolerance." in run.err
 
 
+def test_ctrl_c_in_a_cross_validation(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(*_: object, **__: object) -> None:
+        message = "fit interrupted after 1.0 s; the model found so far is kept"
+        raise Interrupted(message)
+
+    path = classes_apart(Path("rows.svm"))
+    monkeypatch.setattr(hinge.cli.svm_train, "cross_val_predict", stopped)
+    run = shell("liblinear-train", "-q", "-v", "5", path)
+    assert (run.code, run.out) == (130, "")
+    assert run.err == "hinge: error: stopped by Ctrl-C; no accuracy was computed.\n"
+
+
 def test_pairs_of_classes_are_refused(shell: Shell) -> None:
     path = classes_apart(Path("rows.svm"), n_classes=3)
     run = shell("svm-train", "-t", "0", path)
@@ -82,6 +96,7 @@ def test_pairs_of_classes_are_refused(shell: Shell) -> None:
         (["svm-train", "-t", "0", "none.svm"], 1, "none.svm: there is no such file"),
         (["svm-train", "-t", "0", "rows.svm", "rows.svm"], 2, "is an input of this command"),
         (["svm-train", "-t", "0", "-"], 2, "with data from standard input, name the model"),
+        (["liblinear-train", "-m", "0", "rows.svm"], 2, "-m takes a number of threads that is"),
         (["svm-predict", "rows.svm", "m"], 2, "svm-predict takes a data file, a model file and"),
         (["svm-predict", "-b", "1", "a", "b", "c"], 1, "-b 1 (probabilities) is not in this"),
         (["svm-predict", "rows.svm", "rows.svm", "o"], 1, "rows.svm: "),

@@ -40,6 +40,7 @@ BAD = {
     "trailing number": Bad(b"1 1:1 2\n", 1, 7, "'2' is not of the form index:value"),
     "value missing": Bad(b"1 3: 4:1\n", 1, 5, "a value is missing behind the colon"),
     "value is a word": Bad(b"1 3:x\n", 1, 5, "the value 'x' is not a decimal number"),
+    "value has a comma": Bad(b"1 3:-0,5\n", 1, 5, "is not a decimal number; write -0.5, with a"),
     "value goes on": Bad(b"1 3:1.5.2\n", 1, 5, "the value '1.5.2' is not a decimal number"),
     "value is hexadecimal": Bad(b"1 3:0x10\n", 1, 5, "the value '0x10' is not a decimal"),
     "value has underscore": Bad(b"1 3:1_000\n", 1, 5, "the value '1_000' is not a decimal"),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from hinge.cli._models import check_output
 from hinge.cli._progress import Callback
 from hinge.errors import Interrupted
 from hinge.models import Checkpoint
+from hinge.models.checkpoint_entries import FINAL
 from hinge.result import Solution
 from hinge.solvers import Event
 
@@ -47,8 +49,12 @@ class CheckpointPlan:
         others : list of Path
             Files that the command reads or writes besides.
         """
-        if self.path in others:
-            message = f"the checkpoint cannot be {plain(str(self.path))}, which is another file."
+        # The same file may be spelled in many ways, and in the end the checkpoint is removed.
+        if any(_is_same_file(self.path, other) for other in others):
+            message = (
+                f"the checkpoint cannot be {plain(str(self.path))}, which this command reads or "
+                "writes already; name another file."
+            )
             raise CommandError(message)
         if self.path.exists() and not self.resume and not force:
             message = (
@@ -58,21 +64,28 @@ class CheckpointPlan:
             raise CommandError(message)
         check_output(self.path, True, others)
 
-    def conclude(self, solved: bool, output: Output) -> None:
+    def conclude(self, solutions: Iterable[Solution], output: Output) -> None:
         """Remove the file if there is nothing left to do, else say how to go on.
 
         Parameters
         ----------
-        solved : bool
-            Whether the fit reached its tolerance.
+        solutions : iterable of Solution
+            What came of every class; one that has stalled would only stall again.
         output : Output
             Where it is said.
         """
-        if solved:
+        if all(solution.status in FINAL for solution in solutions):
             self.path.unlink(missing_ok=True)
         elif self.path.exists():
             path = plain(str(self.path))
             output.note(f"to go on, run the command again with --checkpoint {path} --resume.")
+
+
+def _is_same_file(path: Path, other: Path) -> bool:
+    """Return whether two paths lead to one file, however they are spelled or linked."""
+    if os.path.realpath(path) == os.path.realpath(other):
+        return True
+    return path.exists() and other.exists() and path.samefile(other)
 
 
 @contextmanager

@@ -134,7 +134,10 @@ def liblinear_request(words: list[str]) -> Request:
         # LIBLINEAR adds a feature of value 0 for -B 0, which is no intercept either.
         parameters["fit_intercept"] = False
     if "m" in letters.values:
-        parameters["n_jobs"] = letters.whole("m", 1)
+        parameters["n_jobs"] = threads = letters.whole("m", 1)
+        if threads < 1:
+            message = f"-m takes a number of threads that is at least 1; got {threads}."
+            raise UsageError(message)
     return Request(letters, parameters, notes=_tolerance_note(letters))
 
 

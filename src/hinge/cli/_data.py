@@ -1,4 +1,4 @@
-"""Data files as commands need them: read with the user's options, as wide as the model."""
+"""Data files as commands need them: read with the user's options, with notes passed on."""
 
 from __future__ import annotations
 
@@ -6,28 +6,24 @@ import re
 import shutil
 import sys
 import tempfile
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import scipy.sparse as sp
-
 from hinge.cli._console import Output
-from hinge.cli._errors import CommandError
+from hinge.cli._errors import UsageError
 from hinge.cli._labels import plain
 from hinge.cli._options import IndexBase, ReadingOptions
 from hinge.cli._progress import waiting
 from hinge.cli._words import in_options
 from hinge.data import Dataset, iter_blocks, read
-from hinge.errors import DataFileError
+from hinge.errors import DataFileError, InvalidParameterError
 
 STDIN = Path("-")
 _NUMBER = re.compile(r"-?[0-9]{1,9}")
-_SHOWN = 5  # names listed in a message
+COUNTED = ("zero", "one")  # the words for the two bases of indices
 
 
 @dataclass(frozen=True)
@@ -42,11 +38,15 @@ class Reader:
         Where notes go.
     threads : int or None, default=None
         How many threads may read.
+    index_base : int or None, default=None
+        Number of the first feature in LIBSVM text that a model was trained on, which holds for
+        other files too unless the options say otherwise.
     """
 
     options: ReadingOptions
     output: Output
     threads: int | None = None
+    index_base: int | None = None
 
     def read(self, path: Path, labelled: bool = True, required: bool = True) -> Dataset:
         """Read a file whole.
@@ -67,6 +67,7 @@ class Reader:
         """
         with (
             stored(path, self.options) as file,
+            self._explained(file, path),
             waiting(self.output, f"reading {plain(str(path))}"),
         ):
             data = read(
@@ -99,7 +100,7 @@ class Reader:
         Dataset
             Consecutive rows.
         """
-        with stored(path, self.options) as file:
+        with stored(path, self.options) as file, self._explained(file, path):
             for number, block in enumerate(iter_blocks(file, **self._arguments(labelled))):
                 if number == 0:
                     self._pass_on(block, path)
@@ -108,6 +109,27 @@ class Reader:
     def _pass_on(self, data: Dataset, path: Path) -> None:
         for note in data.notes:
             self.output.note(f"{plain(str(path))}: {in_options(note)}")
+        if self.index_base is not None and data.index_base is not None:
+            counted = COUNTED[data.index_base]
+            text = f"Indices are counted from {counted}, as in the training data of the model."
+            self.output.note(f"{plain(str(path))}: {text}")
+
+    @contextmanager
+    def _explained(self, file: Path, path: Path) -> Iterator[None]:
+        """Put complaints about options into our words, and say whose index base was taken."""
+        try:
+            yield
+        except InvalidParameterError as error:
+            message = in_options(str(error), str(file))
+            raise UsageError(message.replace(str(file), _shown(path))) from error
+        except DataFileError as error:
+            if self.index_base is None or "zero_based" not in error.reason:
+                raise
+            reason = (
+                "the index is 0, but those of the model's training data are counted from one; if "
+                "both files count from zero, train again with --index-base 0."
+            )
+            raise DataFileError(reason, error.path, error.line, error.column) from error
 
     def _arguments(self, labelled: bool) -> dict[str, Any]:
         """Return what both functions of ``hinge.data`` take."""
@@ -116,25 +138,25 @@ class Reader:
             IndexBase.ZERO: True,
             IndexBase.ONE: False,
         }
+        base = bases[self.options.index_base]
+        if self.index_base is not None:
+            base = self.index_base == 0
         return {
             "format": None if self.options.format is None else str(self.options.format),
             "label": _column(self.options.label) if labelled else False,
-            "zero_based": bases[self.options.index_base],
+            "zero_based": base,
             "header": self.options.header,
         }
+
+
+def _shown(path: Path) -> str:
+    """Return what a file is called in a message."""
+    return "standard input" if path == STDIN else str(path)
 
 
 def _column(label: str | None) -> str | int | None:
     """Return a column as the user named it: a number where it is written like one."""
     return int(label) if label is not None and _NUMBER.fullmatch(label) else label
-
-
-@contextmanager
-def unnamed_rows() -> Iterator[None]:
-    """Let a model with names of features take rows without, which ``fitted_to`` has matched."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
-        yield
 
 
 @contextmanager
@@ -164,105 +186,4 @@ def stored(path: Path, options: ReadingOptions) -> Iterator[Path]:
         try:
             yield copy
         except DataFileError as error:
-            raise DataFileError(error.reason, "standard input", error.line, error.column) from error
-
-
-def fitted_to(model: Any, data: Dataset, output: Output) -> Dataset:
-    """Return the data with the model's features in the model's order, or say why not.
-
-    Columns with names are matched by name. A sparse file tells its width only by the largest index
-    in it, so that features which the model never saw count as absent, as in LIBSVM; a dense table
-    of another width is another table.
-
-    Parameters
-    ----------
-    model : LinearSVC
-        A fitted model.
-    data : Dataset
-        Rows.
-    output : Output
-        Where notes go.
-
-    Returns
-    -------
-    Dataset
-        With ``n_features_in_`` columns.
-    """
-    names = getattr(model, "feature_names_in_", None)
-    if names is not None and data.feature_names is not None:
-        return _by_name([str(name) for name in names], data, output)
-    wanted, got = int(model.n_features_in_), int(data.X.shape[1])
-    if wanted == got:
-        return data
-    if not sp.issparse(data.X):
-        reason = (
-            f"the rows have {got} features, but the model was trained on {wanted}; check --label, "
-            "or --unlabelled for a table without labels."
-        )
-        raise DataFileError(reason, data.source)
-    if got > wanted:
-        output.note(
-            f"{plain(data.source)}: features {wanted + 1} to {got} were not in the training data "
-            "and are ignored."
-        )
-        return replace(data, X=data.X[:, :wanted])
-    X: Any = data.X
-    return replace(data, X=sp.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], wanted)))
-
-
-def _by_name(wanted: list[str], data: Dataset, output: Output) -> Dataset:
-    names = data.feature_names
-    assert names is not None
-    if list(names) == wanted:
-        return data
-    place = {name: number for number, name in enumerate(names)}
-    missing = [name for name in wanted if name not in place]
-    if missing:
-        reason = (
-            f"these columns that the model was trained on are not among its features: "
-            f"{_listed(missing)}; check --label, or --unlabelled for a table without labels."
-        )
-        raise DataFileError(reason, data.source)
-    known = set(wanted)
-    extra = [name for name in names if name not in known]
-    if extra:
-        output.note(
-            f"{plain(data.source)}: these columns were not in the training data and are ignored: "
-            f"{_listed(extra)}."
-        )
-    X = data.X[:, [place[name] for name in wanted]]
-    return replace(data, X=X, feature_names=tuple(wanted))
-
-
-def _listed(names: list[str]) -> str:
-    shown = ", ".join(repr(name) for name in names[:_SHOWN])
-    return shown if len(names) <= _SHOWN else f"{shown} and {len(names) - _SHOWN} more"
-
-
-def labels_like(classes: np.ndarray[Any, Any], y: Any, source: str) -> np.ndarray[Any, Any]:
-    """Return labels of a file as values that compare with a model's classes.
-
-    Parameters
-    ----------
-    classes : ndarray of shape (n_classes,)
-        The classes of a model.
-    y : ndarray of shape (n_samples,)
-        Labels out of a file.
-    source : str
-        The file.
-
-    Returns
-    -------
-    ndarray of shape (n_samples,)
-        The labels; text and numbers are never taken for each other.
-    """
-    labels = np.asarray(y)
-    text = [kind in "USO" for kind in (classes.dtype.kind, labels.dtype.kind)]
-    if text[0] != text[1]:
-        kinds = ["text" if is_text else "numbers" for is_text in text]
-        message = (
-            f"{plain(source)}: the labels are {kinds[1]}, but the classes of the model are "
-            f"{kinds[0]}; name the right column with --label."
-        )
-        raise CommandError(message)
-    return labels
+            raise DataFileError(error.reason, _shown(path), error.line, error.column) from error

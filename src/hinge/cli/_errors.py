@@ -7,7 +7,7 @@ import os
 
 from hinge.cli._labels import plain
 from hinge.cli._words import in_options
-from hinge.errors import DataFileError, HingeError
+from hinge.errors import DataFileError, HingeError, ModelFileError
 
 
 class Exit(enum.IntEnum):
@@ -52,8 +52,12 @@ def sentence(error: BaseException) -> str:
     str
         One sentence, with the remedy where there is one.
     """
+    if isinstance(error, DataFileError):
+        return plain(_place(error) + in_options(error.reason, error.path))
+    if isinstance(error, CommandError | ModelFileError):
+        return plain(str(error))  # in our words already, or without a word on parameters
     if isinstance(error, HingeError):
-        return plain(in_options(" ".join(str(error).split())))
+        return plain(in_options(str(error)))
     if isinstance(error, OSError):
         return _file_sentence(error)
     if isinstance(error, KeyboardInterrupt):
@@ -68,6 +72,11 @@ def sentence(error: BaseException) -> str:
         f"something went wrong inside hinge that should not ({kind}: {plain(str(error))}); "
         "please report it with the traceback that --debug shows."
     )
+
+
+def _place(error: DataFileError) -> str:
+    """Return where in which file an error is, as it stands before the reason."""
+    return str(error).removesuffix(error.reason)
 
 
 def error_data(error: BaseException, code: Exit) -> dict[str, object]:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import math
-import signal
-import threading
 import time
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +16,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from hinge.cli._checkpoints import CheckpointPlan, checkpoints
 from hinge.cli._console import Output
-from hinge.cli._data import unnamed_rows
 from hinge.cli._errors import Exit
 from hinge.cli._labels import label_json, label_text, listed, plain
+from hinge.cli._matching import unnamed_rows
 from hinge.cli._progress import Size, duration, fit_display
+from hinge.cli._stopping import ended_by_termination
 from hinge.cli._words import in_options
 from hinge.data import Dataset
 from hinge.errors import Interrupted
@@ -75,6 +73,18 @@ class Fit:
             return Exit.INTERRUPTED
         return Exit.SOLVED if self.is_solved else Exit.NOT_CERTIFIED
 
+    @cached_property
+    def open_labels(self) -> int | None:
+        """How many training labels more training could change; None if nothing is proven.
+
+        Takes as long as predicting all rows, so it is computed once.
+        """
+        proven = all(s.certificate.relative_gap < 1.0 for s in self.model.solutions_)
+        if self.interrupted or not proven:
+            return None
+        with unnamed_rows():
+            return int(np.count_nonzero(~self.model.settled(self.data.X)))
+
 
 def fit(
     parameters: dict[str, Any],
@@ -108,7 +118,7 @@ def fit(
     threads = thread_count(model.n_jobs)
     began = time.perf_counter()
     interrupted = False
-    with warnings.catch_warnings(record=True) as caught, _ended_by_termination():
+    with warnings.catch_warnings(record=True) as caught, ended_by_termination():
         warnings.simplefilter("always", ConvergenceWarning)
         try:
             with (
@@ -123,24 +133,14 @@ def fit(
     seconds = time.perf_counter() - began
     if data.feature_names is not None:
         model.feature_names_in_ = np.asarray(data.feature_names, dtype=object)
+    if data.index_base is not None:
+        model.index_base_ = data.index_base
     messages = [str(warning.message).removeprefix("LinearSVC ") for warning in caught]
-    told = tuple(f"training {in_options(message)}" for message in messages)
+    named = f"class {_worst_label(model)!s}"  # so the message calls it, whatever its name is
+    told = tuple(f"training {in_options(message, named)}" for message in messages)
     for text in told:
         output.warning(text)
     return Fit(model, data, seconds, interrupted, told)
-
-
-@contextmanager
-def _ended_by_termination() -> Iterator[None]:
-    """Let SIGTERM do what Ctrl-C does: whoever ends a job wants its best model."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def summary(done: Fit, path: Path) -> str:
@@ -168,21 +168,22 @@ def summary(done: Fit, path: Path) -> str:
     ]
     if len(model.solutions_) > 1:
         lines.append(("worst class", _worst(model)))
-    lines += _proven(certificate, model.tol)
-    still_open = open_labels(done)
-    if still_open is not None:
-        text = f"at most {still_open} of {X.shape[0]} training labels can change by more training"
+    of_class = ", of the worst class" if len(model.solutions_) > 1 else ""
+    lines += _proven(certificate, model.tol, of_class)
+    if done.open_labels is not None:
+        count = f"{done.open_labels} of {X.shape[0]}"
+        text = f"at most {count} training labels can change by more training"
         lines.append(("open labels", text))
     lines.append(("model", f"{path} ({path.stat().st_size:,} bytes)"))
     return aligned(lines)
 
 
-def _proven(certificate: Certificate, tolerance: float) -> list[tuple[str, str]]:
+def _proven(certificate: Certificate, tolerance: float, of_class: str) -> list[tuple[str, str]]:
     """Return the lines on what is proven, or the reason why nothing is."""
     if math.isnan(certificate.primal):
         return [("proven", in_options("; ".join(certificate.notes)))]
     return [
-        ("objective", f"{certificate.primal:.10g}"),
+        ("objective", f"{certificate.primal:.10g}{of_class}"),
         ("proven", f"at least {certificate.primal - certificate.gap:.10g}"),
         ("gap", f"{certificate.relative_gap:.2g} relative, {tolerance:g} asked for"),
     ]
@@ -208,25 +209,14 @@ def tell_interruption(done: Fit, path: Path, output: Output) -> None:
 
 
 def _worst(model: LinearSVC) -> str:
-    number = next(k for k, s in enumerate(model.solutions_) if s is model.solution_)
     unsolved = sum(s.status is not Status.SOLVED for s in model.solutions_)
     solved = len(model.solutions_) - unsolved
-    return f"{label_text(model.classes_[number])}; {solved} of {len(model.solutions_)} are solved"
+    return f"{label_text(_worst_label(model))}; {solved} of {len(model.solutions_)} are solved"
 
 
-def open_labels(done: Fit) -> int | None:
-    """Return how many training labels more training could change; None if nothing is proven.
-
-    Parameters
-    ----------
-    done : Fit
-        The fit.
-    """
-    proven = all(s.certificate.relative_gap < 1.0 for s in done.model.solutions_)
-    if done.interrupted or not proven:
-        return None
-    with unnamed_rows():
-        return int(np.count_nonzero(~done.model.settled(done.data.X)))
+def _worst_label(model: LinearSVC) -> Any:
+    """Return the class of the problem with the largest gap."""
+    return model.classes_[next(k for k, s in enumerate(model.solutions_) if s is model.solution_)]
 
 
 def aligned(lines: list[tuple[str, str]]) -> str:
@@ -265,7 +255,7 @@ def fit_data(done: Fit) -> dict[str, Any]:
         "seconds": done.seconds,
         "relative_gap": float(model.certificate_.relative_gap),
         "tolerance": float(model.tol),
-        "open_labels": open_labels(done),
+        "open_labels": done.open_labels,
         "problems": [
             {"positive_class": label_json(label), **_solution_data(solution)}
             for label, solution in zip(labels, model.solutions_, strict=True)

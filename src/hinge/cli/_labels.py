@@ -41,7 +41,7 @@ def label_text(label: Any) -> str:
     str
         Whole numbers without a point, others with as many digits as tell them apart.
     """
-    value = label.item() if isinstance(label, np.generic) else label
+    value = _plain_value(label)
     if isinstance(value, float) and math.isfinite(value) and value == int(value):
         return repr(int(value)) if abs(value) < 1e16 else repr(value)
     return plain(str(value))
@@ -60,10 +60,17 @@ def label_json(label: Any) -> Any:
     bool, int, float or str
         What ``json`` takes.
     """
-    value = label.item() if isinstance(label, np.generic) else label
+    value = _plain_value(label)
     if isinstance(value, float) and math.isfinite(value) and value == int(value):
         return int(value)
     return value
+
+
+def _plain_value(label: Any) -> Any:
+    """Return a label as a number, a truth value or text; dates and durations are text."""
+    if isinstance(label, np.datetime64 | np.timedelta64):
+        return str(label)  # item() makes some of them whole numbers that mean nothing
+    return label.item() if isinstance(label, np.generic) else label
 
 
 def listed(names: list[str]) -> str:

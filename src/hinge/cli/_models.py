@@ -11,6 +11,7 @@ from hinge.cli._labels import plain
 from hinge.errors import ModelFileError
 from hinge.estimators.linear_svc import LinearSVC
 from hinge.models import inspect, load, read_liblinear
+from hinge.models.container import MOST_HEADER_BYTES
 
 SUFFIX = ".hinge"
 _LIBLINEAR_HEAD = b"solver_type"
@@ -28,20 +29,34 @@ def is_liblinear(path: Path) -> bool:
         return file.read(len(_LIBLINEAR_HEAD)) == _LIBLINEAR_HEAD
 
 
-def load_any(path: Path) -> LinearSVC:
+def load_any(path: Path, order: str) -> LinearSVC:
     """Load a model file of hinge or a text model of LIBLINEAR.
 
     Parameters
     ----------
     path : Path
         The file.
+    order : str
+        The files of the command in their order, for whoever has swapped them.
 
     Returns
     -------
     LinearSVC
         A fitted estimator.
     """
-    return read_liblinear(path) if is_liblinear(path) else load(path)
+    if is_liblinear(path):
+        return read_liblinear(path)
+    if not _begins_as_model(path):
+        message = f"{plain(str(path))}: this is not a model file; the order is {order}."
+        raise CommandError(message)
+    return load(path)
+
+
+def _begins_as_model(path: Path) -> bool:
+    """Return whether a file begins with the length of a header and a brace, damaged or not."""
+    with path.open("rb") as file:
+        length, brace = file.read(8), file.read(1)
+    return brace == b"{" and int.from_bytes(length, "little") <= MOST_HEADER_BYTES
 
 
 def is_model(path: Path) -> bool:

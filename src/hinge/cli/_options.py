@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -13,6 +14,48 @@ from hinge.cli._console import Output
 
 READING = "Reading the data"
 WRITING = "What is shown"
+
+
+def above_zero(value: float | None) -> float | None:
+    """Return the value of an option, which must be a finite number above 0 if it is given.
+
+    Parameters
+    ----------
+    value : float or None
+        What the user wrote.
+    """
+    if value is not None and not 0.0 < value < math.inf:
+        message = f"{value:g} is not a finite number above 0."
+        raise typer.BadParameter(message)
+    return value
+
+
+def not_negative(value: float) -> float:
+    """Return the value of an option, which must be a finite number that is at least 0.
+
+    Parameters
+    ----------
+    value : float
+        What the user wrote.
+    """
+    if not 0.0 <= value < math.inf:
+        message = f"{value:g} is not a finite number of at least 0."
+        raise typer.BadParameter(message)
+    return value
+
+
+def some_threads(value: int) -> int:
+    """Return a number of threads, as scikit-learn counts them: any but 0.
+
+    Parameters
+    ----------
+    value : int
+        What the user wrote.
+    """
+    if value == 0:
+        message = "0 is not a number of threads; 1 is one, -1 is every core."
+        raise typer.BadParameter(message)
+    return value
 
 
 class IndexBase(enum.StrEnum):
@@ -53,7 +96,10 @@ Force = Annotated[
 ]
 Threads = Annotated[
     int,
-    typer.Option(help="Threads; -1 is every core. The result has the same bits for any number."),
+    typer.Option(
+        help="Threads; -1 is every core. The result has the same bits for any number.",
+        callback=some_threads,
+    ),
 ]
 
 
@@ -120,6 +166,7 @@ class ReadingOptions(ShownOptions):
             metavar="BYTES",
             help="How much memory the rows may take; if not given, what the file's size allows.",
             show_default=False,
+            callback=above_zero,
             rich_help_panel=READING,
         ),
     ] = None

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
-from hinge.cli._labels import label_json
+from hinge.cli._errors import CommandError
+from hinge.cli._labels import label_json, plain
 
 Array = np.ndarray[Any, Any]
+_LABELS_AT_LEAST = 1000  # so many different labels are taken from any file
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,27 @@ class Scores:
                 for k, label in enumerate(self.labels)
             ],
         }
+
+
+def check_labels(classes: Array, truth: Array, source: str) -> None:
+    """Refuse what are no labels: a table over all pairs of them would fill the memory.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (n_classes,)
+        The classes of the model.
+    truth : ndarray of shape (n_samples,)
+        The labels of the rows.
+    source : str
+        The file that they come from.
+    """
+    count = len(np.unique(truth))
+    if count > max(_LABELS_AT_LEAST, 2 * len(classes)):
+        message = (
+            f"{plain(source)}: there are {count} different labels, and the model knows "
+            f"{len(classes)} classes; name the column of the labels with --label."
+        )
+        raise CommandError(message)
 
 
 def score(name: str, classes: Array, truth: Array, guessed: Array) -> Scores:

@@ -71,7 +71,7 @@ def _number(text: str, whole: str) -> float:
         weight = float(text)
     except ValueError:
         weight = math.nan
-    if not (math.isfinite(weight) and weight >= 0.0):
-        message = f"--class-weight takes a weight that is a number at least 0; got {whole!r}."
+    if not 0.0 < weight < math.inf:
+        message = f"--class-weight takes a weight that is a finite number above 0; got {whole!r}."
         raise UsageError(message)
     return weight

@@ -95,6 +95,8 @@ def _run(expected: Exit, *words: str) -> None:
     sys.stdout.flush()
     code = run(list(words))
     sys.stderr.flush()
+    if code == Exit.INTERRUPTED:
+        raise SystemExit(code)  # the command has said what became of it
     if code != expected:
         message = f"the demo's command hinge {words[0]} ended with exit code {code}."
         raise CommandError(message)

@@ -10,12 +10,14 @@ import numpy as np
 import typer
 
 from hinge.cli._console import Output
-from hinge.cli._data import Reader, fitted_to, labels_like, unnamed_rows
+from hinge.cli._data import Reader
 from hinge.cli._errors import Exit
 from hinge.cli._labels import label_text
+from hinge.cli._matching import fitted_to, index_base, labels_like, unnamed_rows
 from hinge.cli._models import load_any
 from hinge.cli._options import DataFile, ReadingOptions, Threads
-from hinge.cli._scores import Scores, score
+from hinge.cli._scores import Scores, check_labels, score
+from hinge.data import Dataset
 
 _CLASSES_IN_A_TABLE = 20  # beyond it a confusion table is wider than any screen
 
@@ -38,12 +40,17 @@ def evaluate(settings: EvaluateSettings) -> int:
     Shows accuracy, a confusion table and the figures of every class.
     """
     output = settings.output()
-    models = [(str(path), load_any(path)) for path in settings.models]
-    data = Reader(settings, output, settings.threads).read(settings.data)
+    models = [(str(path), load_any(path, "MODEL... DATA")) for path in settings.models]
+    read: dict[int | None, Dataset] = {}  # by index base, nearly always one
     results = []
     for name, model in models:
         model.n_jobs = settings.threads
+        base = index_base(model, settings)
+        if base not in read:
+            read[base] = Reader(settings, output, settings.threads, base).read(settings.data)
+        data = read[base]
         truth = labels_like(model.classes_, data.y, data.source)
+        check_labels(model.classes_, truth, data.source)
         rows = fitted_to(model, data, output).X
         with unnamed_rows():
             guessed = model.predict(rows)

@@ -56,7 +56,7 @@ def export(settings: ExportSettings) -> int:
         )
         raise UsageError(message)
     check_output(settings.target, settings.force, [settings.model])
-    model = load_any(settings.model)
+    model = load_any(settings.model, "MODEL TARGET")
     if form is ExportFormat.LIBLINEAR:
         write_liblinear(model, settings.target)
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -12,10 +13,17 @@ from hinge.cli._errors import CommandError, Exit
 from hinge.cli._fit import aligned
 from hinge.cli._labels import label_json, label_text, listed, plain
 from hinge.cli._models import SUFFIX, check_output, is_liblinear, is_model
-from hinge.cli._options import Force, ShownOptions
+from hinge.cli._options import Force, ShownOptions, above_zero
 from hinge.models import read_liblinear, save
 
 _PICKLED = (b"\x80", b"PK\x03\x04")  # pickle and joblib; zip archives such as those of skops
+
+
+class ImportedIntercept(enum.StrEnum):
+    """Kinds of intercept that a text model of LIBLINEAR does not tell apart."""
+
+    AUGMENTED = "augmented"
+    FREE = "free"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +42,21 @@ class ImportSettings(ShownOptions):
             show_default=False,
         ),
     ] = None
+    C: Annotated[
+        float | None,
+        typer.Option(
+            "--C",
+            "-C",
+            "-c",
+            help="What the model was trained with, which SOURCE does not say; 1, if not given.",
+            show_default=False,
+            callback=above_zero,
+        ),
+    ] = None
+    intercept: Annotated[
+        ImportedIntercept,
+        typer.Option(help="free, if it was trained with LIBLINEAR's option -R."),
+    ] = ImportedIntercept.AUGMENTED
     force: Force = False
 
 
@@ -46,8 +69,13 @@ def import_model(settings: ImportSettings) -> int:
     target = settings.model or Path(plain(settings.source.name) + SUFFIX)
     _check_source(settings.source)
     check_output(target, settings.force, [settings.source], over_models=True)
-    model = read_liblinear(settings.source)
+    is_free = settings.intercept is ImportedIntercept.FREE
+    C = 1.0 if settings.C is None else settings.C
+    model = read_liblinear(settings.source, C=C, intercept="free" if is_free else None)
     save(model, target)
+    if settings.C is None:
+        name = plain(str(settings.source))
+        output.note(f"{name}: C is not in the file; taken as 1. Give it with --C for verify.")
     classes = list(model.classes_)
     lines = [
         ("classes", f"{len(classes)}: {listed([label_text(label) for label in classes])}"),

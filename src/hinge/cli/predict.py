@@ -11,11 +11,12 @@ import numpy as np
 import typer
 
 from hinge.cli._console import Output, write_json
-from hinge.cli._data import Reader, fitted_to, labels_like, unnamed_rows
-from hinge.cli._errors import Exit
-from hinge.cli._labels import label_json, label_text
+from hinge.cli._data import Reader
+from hinge.cli._errors import Exit, UsageError
+from hinge.cli._labels import label_json, label_text, plain
+from hinge.cli._matching import fitted_to, index_base, kinds_that_differ, unnamed_rows
 from hinge.cli._models import load_any
-from hinge.cli._options import DataFile, ModelFile, ReadingOptions, Threads
+from hinge.cli._options import WRITING, DataFile, ModelFile, ReadingOptions, Threads
 from hinge.cli._text_output import STDOUT, check_text_output, text_output
 from hinge.data import Dataset
 from hinge.estimators._linear_model import winners
@@ -47,20 +48,31 @@ class PredictSettings(ReadingOptions):
         bool, typer.Option("--unlabelled", help="The table has no column of labels.")
     ] = False
     threads: Threads = -1
+    json: Annotated[
+        bool,
+        typer.Option(
+            "--json",
+            help="Write one JSON object to stdout, at the end: all labels are held in memory.",
+            rich_help_panel=WRITING,
+        ),
+    ] = False
 
 
 def predict(settings: PredictSettings) -> int:
     """Write the label that MODEL gives each row of DATA, one per line.
 
     MODEL is a model file of hinge or a text model of LIBLINEAR. If DATA has labels of its own,
-    the accuracy is noted on stderr. DATA may be larger than memory.
+    the accuracy is noted on stderr. DATA may be larger than memory, unless --json is given.
     """
     output = settings.output()
     target = settings.output_file
+    if settings.json and target != STDOUT:
+        message = "--json writes to stdout, so --output cannot be given with it; leave one out."
+        raise UsageError(message)
     check_text_output(target, [settings.model, settings.data])
-    model = load_any(settings.model)
+    model = load_any(settings.model, "MODEL DATA")
     model.n_jobs = settings.threads
-    reader = Reader(settings, output, settings.threads)
+    reader = Reader(settings, output, settings.threads, index_base(model, settings))
     blocks = reader.blocks(settings.data, labelled=not settings.unlabelled)
     guesses = _Guesses(model, output)
     if settings.json:
@@ -118,9 +130,14 @@ class _Guesses:
         self.rows += len(guessed)
         if block.y is None or isinstance(block.y, list):
             return
-        labels = labels_like(self._model.classes_, block.y, block.source)
+        difference = kinds_that_differ(self._model.classes_, block.y)
+        if difference is not None:
+            if self.rows == len(guessed):  # the first block
+                text = f"{plain(block.source)}: {difference}, so they are not compared."
+                self._output.note(text)
+            return
         self._compared += len(guessed)
-        self.right += int(np.count_nonzero(guessed == labels))
+        self.right += int(np.count_nonzero(guessed == np.asarray(block.y)))
 
 
 def _lines(guessed: Any, values: Any) -> Iterator[str]:

@@ -10,10 +10,11 @@ import numpy as np
 import typer
 
 from hinge.cli._console import Output, write_text
-from hinge.cli._data import Reader, fitted_to, labels_like, unnamed_rows
+from hinge.cli._data import Reader
 from hinge.cli._errors import CommandError, Exit, UsageError
-from hinge.cli._labels import label_text
+from hinge.cli._labels import label_text, plain
 from hinge.cli._letters import parse
+from hinge.cli._matching import fitted_to, index_base, kinds_that_differ, unnamed_rows
 from hinge.cli._models import load_any
 from hinge.cli._options import DataFormat, ReadingOptions
 from hinge.cli._text_output import check_text_output, text_output
@@ -49,15 +50,19 @@ def svm_predict(settings: SvmPredictSettings) -> int:
     data_path, model_path, output_path = (Path(word) for word in letters.files)
     check_text_output(output_path, [data_path, model_path])
     output = Output(quiet="q" in letters.values)
-    model = load_any(model_path)
+    model = load_any(model_path, "DATA MODEL OUTPUT")
     options = ReadingOptions(quiet=output.quiet, format=DataFormat.LIBSVM)
-    data = fitted_to(model, Reader(options, output, -1).read(data_path), output)
+    reader = Reader(options, output, -1, index_base(model, options))
+    data = fitted_to(model, reader.read(data_path), output)
     with unnamed_rows():
         guessed = model.predict(data.X)
     with text_output(output_path) as write:
         write("".join(f"{label_text(label)}\n" for label in guessed))
-    right = int(np.count_nonzero(guessed == labels_like(model.classes_, data.y, data.source)))
-    if not output.quiet:
+    difference = kinds_that_differ(model.classes_, data.y)
+    if difference is not None:
+        output.note(f"{plain(data.source)}: {difference}, so they are not compared.")
+    elif not output.quiet:
+        right = int(np.count_nonzero(guessed == np.asarray(data.y)))
         share = 100.0 * right / len(guessed)
         write_text(f"Accuracy = {share:g}% ({right}/{len(guessed)}) (classification)\n")
     return Exit.SOLVED

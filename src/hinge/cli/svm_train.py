@@ -20,6 +20,7 @@ from hinge.cli._fit import fit, summary, tell_interruption
 from hinge.cli._labels import plain
 from hinge.cli._models import check_output
 from hinge.cli._options import DataFormat, ReadingOptions
+from hinge.cli._stopping import told_when_stopped
 from hinge.cli._weights import class_weights
 from hinge.data import Dataset
 from hinge.estimators.linear_svc import LinearSVC
@@ -89,15 +90,12 @@ def _train(words: list[str], reading: Reading, name: str) -> int:
 
 
 def _train_and_save(parameters: dict[str, Any], data: Dataset, path: Path, output: Output) -> int:
-    try:
+    with told_when_stopped(path):
         done = fit(parameters, data, output)
         save(done.model, path)
-    except KeyboardInterrupt:
-        message = "stopped by Ctrl-C; no model was written."
-        raise Stopped(message) from None
-    tell_interruption(done, path, output)
-    if not output.quiet:
-        output.result(summary(done, path), {})
+        tell_interruption(done, path, output)
+        if not output.quiet:
+            output.result(summary(done, path), {})
     return done.exit_code
 
 
@@ -141,7 +139,12 @@ def _cross_validate(parameters: dict[str, Any], data: Dataset, folds: int, outpu
         raise CommandError(message)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
-        guessed = cross_val_predict(LinearSVC(**parameters), data.X, y, cv=splits)
+        try:
+            guessed = cross_val_predict(LinearSVC(**parameters), data.X, y, cv=splits)
+        except KeyboardInterrupt:
+            # The estimator speaks of a model that it keeps; here nobody would ever see it.
+            message = "stopped by Ctrl-C; no accuracy was computed."
+            raise Stopped(message) from None
     if caught:
         output.warning(f"{len(caught)} of {folds} fits did not reach their tolerance.")
     write_text(f"Cross Validation Accuracy = {100.0 * float(np.mean(guessed == y)):g}%\n")

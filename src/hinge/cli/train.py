@@ -11,11 +11,19 @@ import typer
 
 from hinge.cli._checkpoints import CheckpointPlan
 from hinge.cli._data import STDIN, Reader
-from hinge.cli._errors import Stopped, UsageError
+from hinge.cli._errors import UsageError
 from hinge.cli._fit import fit, fit_data, summary, tell_interruption
 from hinge.cli._labels import plain
 from hinge.cli._models import SUFFIX, check_output
-from hinge.cli._options import DataFile, Force, ReadingOptions, Threads
+from hinge.cli._options import (
+    DataFile,
+    Force,
+    ReadingOptions,
+    Threads,
+    above_zero,
+    not_negative,
+)
+from hinge.cli._stopping import told_when_stopped
 from hinge.cli._weights import class_weights
 from hinge.models import save
 
@@ -54,7 +62,14 @@ class TrainSettings(ReadingOptions):
     ] = None
     C: Annotated[
         float,
-        typer.Option("--C", "-C", "-c", help="Weight of the losses.", rich_help_panel=MACHINE),
+        typer.Option(
+            "--C",
+            "-C",
+            "-c",
+            help="Weight of the losses.",
+            rich_help_panel=MACHINE,
+            callback=above_zero,
+        ),
     ] = 1.0
     loss: Annotated[Loss, typer.Option(help="Loss of a margin.", rich_help_panel=MACHINE)] = (
         Loss.SQUARED_HINGE
@@ -69,7 +84,9 @@ class TrainSettings(ReadingOptions):
     ] = InterceptKind.AUGMENTED
     intercept_scale: Annotated[
         float,
-        typer.Option(help="Value of that constant feature.", rich_help_panel=MACHINE),
+        typer.Option(
+            help="Value of that constant feature.", rich_help_panel=MACHINE, callback=above_zero
+        ),
     ] = 1.0
     class_weight: Annotated[
         list[str] | None,
@@ -84,10 +101,19 @@ class TrainSettings(ReadingOptions):
     ] = None
     tol: Annotated[
         float,
-        typer.Option("--tol", "-e", help="Relative gap to prove.", rich_help_panel=STOPPING),
+        typer.Option(
+            "--tol",
+            "-e",
+            help="Relative gap to prove.",
+            rich_help_panel=STOPPING,
+            callback=not_negative,
+        ),
     ] = 1e-4
     max_iter: Annotated[
-        int, typer.Option(help="Limit of passes for each class.", rich_help_panel=STOPPING)
+        int,
+        typer.Option(
+            help="Limit of passes for each class.", rich_help_panel=STOPPING, callback=not_negative
+        ),
     ] = 1000
     time_limit: Annotated[
         float | None,
@@ -96,6 +122,7 @@ class TrainSettings(ReadingOptions):
             help="Limit of training; the best model until then is saved.",
             show_default=False,
             rich_help_panel=STOPPING,
+            callback=above_zero,
         ),
     ] = None
     checkpoint: Annotated[
@@ -110,7 +137,10 @@ class TrainSettings(ReadingOptions):
     checkpoint_every: Annotated[
         float,
         typer.Option(
-            metavar="SECONDS", help="Time between two checkpoints.", rich_help_panel=STOPPING
+            metavar="SECONDS",
+            help="Time between two checkpoints.",
+            rich_help_panel=STOPPING,
+            callback=not_negative,
         ),
     ] = 30.0
     resume: Annotated[
@@ -122,7 +152,9 @@ class TrainSettings(ReadingOptions):
         ),
     ] = False
     threads: Threads = -1
-    seed: Annotated[int, typer.Option(help="Seed of every random choice.")] = 0
+    seed: Annotated[
+        int, typer.Option(help="Seed of every random choice.", callback=not_negative)
+    ] = 0
     no_proof: Annotated[
         bool,
         typer.Option(
@@ -157,7 +189,7 @@ def train(settings: TrainSettings) -> int:
     output = settings.output()
     path = _model_path(settings)
     plan = _checkpoint_plan(settings)
-    try:
+    with told_when_stopped(path):
         check_output(path, settings.force, [settings.data], over_models=True)
         data = Reader(settings, output, settings.threads).read(settings.data)
         weights = class_weights(settings.class_weight, data.y)
@@ -165,12 +197,9 @@ def train(settings: TrainSettings) -> int:
         done = fit(parameters, data, output, plan)
         save(done.model, path, proof=not settings.no_proof)
         if plan is not None:
-            plan.conclude(done.is_solved, output)
-    except KeyboardInterrupt:
-        message = "stopped by Ctrl-C; no model was written."
-        raise Stopped(message) from None
-    tell_interruption(done, path, output)
-    output.result(summary(done, path), {**fit_data(done), "model": str(path)})
+            plan.conclude(done.model.solutions_, output)
+        tell_interruption(done, path, output)
+        output.result(summary(done, path), {**fit_data(done), "model": str(path)})
     return done.exit_code
 
 

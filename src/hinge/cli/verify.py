@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from hinge.cli._data import Reader, fitted_to, labels_like, unnamed_rows
+from hinge.cli._data import Reader
 from hinge.cli._errors import Exit
-from hinge.cli._labels import label_json
-from hinge.cli._models import load_any
+from hinge.cli._labels import label_json, plain
+from hinge.cli._matching import fitted_to, index_base, labels_like, unnamed_rows
+from hinge.cli._models import is_liblinear, load_any
 from hinge.cli._options import DataFile, ModelFile, ReadingOptions, Threads
 from hinge.cli._progress import waiting
 from hinge.cli._words import in_options
@@ -29,36 +30,54 @@ class VerifySettings(ReadingOptions):
 def verify(settings: VerifySettings) -> int:
     """Recompute the certificate of MODEL on its training DATA and compare it with what it says.
 
-    Exit code 0: what the file says is true and its optimality is proven again; 3: true, but the
-    file has no proof; 1: it says what the data do not confirm.
+    Exit code 0: what the file says is true and the gap that it was trained for is proven again; 3:
+    true, but no such gap is proven; 1: it says what the data do not confirm.
     """
     output = settings.output()
-    model = load_any(settings.model)
-    data = Reader(settings, output, settings.threads).read(settings.data)
+    model = load_any(settings.model, "MODEL DATA")
+    if is_liblinear(settings.model):
+        output.note(
+            f"{plain(str(settings.model))}: C is not in the file; taken as 1, and the intercept as "
+            "augmented; import-model takes others with --C and --intercept."
+        )
+    model.n_jobs = settings.threads
+    reader = Reader(settings, output, settings.threads, index_base(model, settings))
+    data = reader.read(settings.data)
     data = fitted_to(model, data, output)
     labels = labels_like(model.classes_, data.y, data.source)
     with waiting(output, "recomputing the certificate"), unnamed_rows():
         found = recompute(model, data.X, labels)
-    code = exit_code(found)
-    text = "\n".join(in_options(line) for line in found.sentences())
-    output.result(text, {"exit_code": int(code), **_plain(found)})
+    code = exit_code(found, model.tol)
+    sentences = [in_options(line) for line in found.sentences()]
+    if code is Exit.NOT_CERTIFIED and found.optimality is Optimality.PROVEN:
+        sentences.insert(
+            1,
+            f"The gap is larger than the {model.tol:g} that the model was to be trained to, so it "
+            "is not certified.",
+        )
+    classes = model.classes_[1:] if len(found.problems) == 1 else model.classes_
+    data_found = {"exit_code": int(code), **_plain(found, list(classes)), "sentences": sentences}
+    output.result("\n".join(sentences), data_found)
     return code
 
 
-def exit_code(found: Verification) -> Exit:
+def exit_code(found: Verification, tolerance: float) -> Exit:
     """Return what the command returns for a verification.
 
     Parameters
     ----------
     found : Verification
         What was recomputed.
+    tolerance : float
+        Relative gap that the model was to be trained to.
     """
     if not found.truthful:
         return Exit.FAILED
-    return Exit.SOLVED if found.optimality is Optimality.PROVEN else Exit.NOT_CERTIFIED
+    # A gap that is proven but large proves nothing that was asked for; NaN is never small.
+    return Exit.SOLVED if found.relative_gap <= tolerance else Exit.NOT_CERTIFIED
 
 
-def _plain(found: Verification) -> dict[str, Any]:
+def _plain(found: Verification, classes: list[Any]) -> dict[str, Any]:
     return {
         "truthful": found.truthful,
         "optimality": str(found.optimality),
@@ -68,15 +87,14 @@ def _plain(found: Verification) -> dict[str, Any]:
         "relative_gap": found.relative_gap,
         "problems": [
             {
-                "positive_class": label_json(problem.label),
+                "positive_class": label_json(label),
                 "truthful": problem.truthful,
                 "stated": _figures(problem.stated),
                 "recomputed": _figures(problem.recomputed),
                 "differences": list(problem.differences),
             }
-            for problem in found.problems
+            for label, problem in zip(classes, found.problems, strict=True)
         ],
-        "sentences": [in_options(line) for line in found.sentences()],
     }
 
 

@@ -30,6 +30,8 @@ class Dataset:
     notes : tuple of str, default=()
         What the reader decided and the user should know, as sentences: a detected index base,
         columns left out, values converted.
+    index_base : int or None, default=None
+        The number of the first feature, 0 or 1, where the file numbers them, as LIBSVM text does.
     """
 
     X: np.ndarray[Any, Any] | sp.csr_array
@@ -38,3 +40,4 @@ class Dataset:
     query_ids: np.ndarray[Any, Any] | None = None
     source: str = ""
     notes: tuple[str, ...] = ()
+    index_base: int | None = None

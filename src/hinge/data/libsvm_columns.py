@@ -120,6 +120,7 @@ class Columns:
             query_ids=self._queries.finish() if self._totals.has_queries else None,
             source=self._file.path,
             notes=notes,
+            index_base=0 if self._totals.is_zero_based(options) else 1,
         )
 
     def _y(self) -> NDArray[Any] | list[tuple[float, ...]]:

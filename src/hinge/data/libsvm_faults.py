@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _LONGEST_SHOWN = 40
 _WORD_END = re.compile(rb"[ \t\n#]")
+_WITH_COMMA = re.compile(r"'[+-]?\d+,\d+(e[+-]?\d+)?'", re.IGNORECASE)
 _NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity)([^a-z].*)?", re.IGNORECASE)
 
 
@@ -89,6 +90,9 @@ def _value_malformed(word: str, _: TextOptions) -> str:
         return "a value is missing behind the colon; write index:value without blanks."
     if _NOT_FINITE.fullmatch(word.strip("'")):
         return f"the value {word} is not finite; replace it by a number or leave the feature out."
+    if _WITH_COMMA.fullmatch(word):
+        point = word.strip("'").replace(",", ".")
+        return f"the value {word} is not a decimal number; write {point}, with a point."
     return f"the value {word} is not a decimal number."
 
 

@@ -238,6 +238,7 @@ class LinearSVC(CallbackSupportMixin, LinearClassifier):
             solutions = solve_one_vs_rest(rows, labels, options.objective, warm, plan, flag)
             self._store(solutions, labels, options.objective.intercept)
             self.data_fingerprint_ = data_fingerprint(rows, labels)
+            self.__dict__.pop("index_base_", None)  # of the file that an earlier fit was of
         if flag:
             seconds = time.perf_counter() - began
             message = f"fit interrupted after {seconds:.1f} s; the model found so far is kept"

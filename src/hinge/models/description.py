@@ -96,7 +96,7 @@ def inspect(path: str | os.PathLike[str]) -> ModelDescription:
         kind=said["kind"],
         format_version=said["format"],
         hinge_version=said["hinge"],
-        classes=tuple(model.classes_.tolist()),
+        classes=_labels(model.classes_),
         n_features=model.n_features_in_,
         feature_names=None if names is None else tuple(names.tolist()),
         problem=said["problem"],
@@ -109,3 +109,8 @@ def inspect(path: str | os.PathLike[str]) -> ModelDescription:
         digest=said["sha256"],
         size=header.size,
     )
+
+
+def _labels(classes: Any) -> tuple[Any, ...]:
+    """Return labels as Python has them; dates, some of which it cannot tell, as NumPy does."""
+    return tuple(classes if classes.dtype.kind in "mM" else classes.tolist())

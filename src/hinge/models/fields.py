@@ -29,6 +29,10 @@ class Fields:
         self._left = dict(content)
         self.where = where
 
+    def has(self, name: str) -> bool:
+        """Return whether a field is there and has not been taken."""
+        return name in self._left
+
     def take(self, name: str) -> Any:
         """Return a field as it is and strike it off; it must be there."""
         if name not in self._left:

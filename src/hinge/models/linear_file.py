@@ -36,6 +36,7 @@ from hinge.result import Certificate, Solution
 
 KIND = "linear-classifier"
 _NAMES = "feature_names"
+_BASE = "index_base_"  # of the text file that the model was trained on, where there was one
 _MOST = 2**40  # features, problems or rows: more than any file can hold
 _PIECE = 1 << 13  # weights that are looked at together
 _FINGERPRINT_DIGITS = 64
@@ -69,6 +70,7 @@ def put_linear(model: LinearSVC, proof: bool) -> tuple[dict[str, Any], Tensors]:
     tensors: Tensors = {"coef": coef, "intercept": intercept}
     words = put_solutions(solutions, tensors, proof)
     names = getattr(model, "feature_names_in_", None)
+    base = getattr(model, _BASE, None)
     description = {
         "kind": KIND,
         "classes": put_labels(np.asarray(model.classes_), tensors),
@@ -81,6 +83,7 @@ def put_linear(model: LinearSVC, proof: bool) -> tuple[dict[str, Any], Tensors]:
         "certificate": _summary(model.certificate_),
         "proof": _proof(model, tensors),
         **words,
+        **({} if base is None else {"index_base": int(base)}),
     }
     return description, tensors
 
@@ -139,6 +142,7 @@ def take_linear(fields: Fields, tensors: Tensors, budget: Budget) -> LinearSVC:
     solutions = take_solutions(words, tensors, claim, budget)
     names, summary = fields.take(_NAMES), fields.take("certificate")
     is_sparse = fields.flag("is_sparse")
+    base = fields.integer("index_base", most=1) if fields.has("index_base") else None
     fields.finish()
     labels = Labels(classes, np.zeros(0, dtype=np.int8))
     model._store(solutions, labels, objective.intercept)
@@ -151,6 +155,8 @@ def take_linear(fields: Fields, tensors: Tensors, budget: Budget) -> LinearSVC:
         model.feature_names_in_ = np.array(texts, dtype=object)
     if fingerprint is not None:
         model.data_fingerprint_ = fingerprint
+    if base is not None:
+        setattr(model, _BASE, base)
     if is_sparse:
         model.coef_ = _sparse(model.coef_)
     return model
