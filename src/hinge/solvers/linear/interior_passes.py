@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from hinge.solvers.linear.interior_state import InteriorState, RowPart
 Floats = NDArray[np.float64]
 
 _SPARSE_PRODUCT = 20  # how much dearer a product of sparse matrices is, per multiplication
+_MOST_HEAVY = 0.8  # share of the rows beyond which picking the heavy ones does not pay
 
 
 def measure(state: InteriorState, number: int) -> Partial:
@@ -41,7 +43,7 @@ def matrix(state: InteriorState, number: int) -> Partial:
     pushes = part.signs * spread
     columns = (part.signs * dual.alpha, pushes * dual.force(), pushes * dual.barrier())
     vectors = _pull(state, block, *columns)
-    normal = _weighted_square(state, block, np.sqrt(spread))
+    normal = _weighted_square(state, block, spread)
     return np.concatenate((normal.ravel(), vectors.T.ravel())), -math.inf
 
 
@@ -129,14 +131,36 @@ def _pull(state: InteriorState, block: Block, *columns: Floats) -> Floats:
 
 
 def _weighted_square(state: InteriorState, block: Block, weights: Floats) -> Floats:
-    """Return ``X' diag(weights^2) X``, constant feature included."""
+    """Return ``X' diag(weights) X``, constant feature included; of light rows the diagonal only.
+
+    Late on the path all but the rows near the margin weigh next to nothing together. The exact
+    residual is found anew in every pass, so that a matrix that is a little off costs no accuracy.
+    """
     if block.structure is not None and _is_thin(block):
         return _sparse_square(state, block, weights)
-    source: Any = block.values if block.structure is None else block.matrix.toarray()
-    scaled = np.empty((len(weights), len(state.weights)))
-    np.multiply(source, weights[:, None], out=scaled[:, : block.n_features])
+    norms = state.sample.rows.squared_norms[block.rows] + state.constant**2
+    is_heavy = weights * norms > state.light
+    if np.count_nonzero(is_heavy) > _MOST_HEAVY * len(weights):
+        return _dense_square(state, _dense(block.matrix), weights)
+    square = _dense_square(state, _dense(block.matrix[is_heavy]), weights[is_heavy])
+    light = np.where(is_heavy, 0.0, weights)
+    diagonal = square.reshape(-1)[:: len(square) + 1]
+    diagonal[: block.n_features] += replace(block, values=block.values**2).transpose_dot(light)
     if state.constant:
-        np.multiply(weights, state.constant, out=scaled[:, -1])
+        diagonal[-1] += state.constant**2 * float(np.sum(light))
+    return square
+
+
+def _dense(matrix: Any) -> Floats:
+    return matrix if isinstance(matrix, np.ndarray) else np.asarray(matrix.toarray())
+
+
+def _dense_square(state: InteriorState, rows: Floats, weights: Floats) -> Floats:
+    scaled = np.empty((len(weights), len(state.weights)))
+    roots = np.sqrt(weights)
+    np.multiply(rows, roots[:, None], out=scaled[:, : rows.shape[1]])
+    if state.constant:
+        np.multiply(roots, state.constant, out=scaled[:, -1])
     return np.asarray(scaled.T @ scaled)
 
 
@@ -147,12 +171,10 @@ def _is_thin(block: Block) -> bool:
 
 
 def _sparse_square(state: InteriorState, block: Block, weights: Floats) -> Floats:
-    scaled = block.matrix.multiply(weights[:, None]).tocsr()
+    n, rows = block.n_features, block.matrix
     square = np.zeros((len(state.weights), len(state.weights)))
-    n = block.n_features
-    square[:n, :n] = (scaled.T @ scaled).toarray()
+    square[:n, :n] = (rows.T @ rows.multiply(weights[:, None]).tocsr()).toarray()
     if state.constant:
-        border = state.constant * (scaled.T @ weights)
-        square[:n, -1] = square[-1, :n] = border
-        square[-1, -1] = state.constant**2 * float(weights @ weights)
+        square[:n, -1] = square[-1, :n] = state.constant * block.transpose_dot(weights)
+        square[-1, -1] = state.constant**2 * float(np.sum(weights))
     return square

@@ -62,6 +62,7 @@ class InteriorState(State):
         self.is_centring = True
         self.is_warm = False
         self.tau = math.nan
+        self.light = 0.0  # weight below which a row enters the diagonal of the matrix only
         self.length, self.low, self.high = 1.0, 0.0, 0.0
         self.slope = math.nan
         self.primal = self.dual = math.nan

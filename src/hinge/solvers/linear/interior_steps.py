@@ -39,6 +39,7 @@ _MOST_RECENTRINGS = 4
 _NARROWER = 0.9  # what a gap is to become of before it counts as smaller
 _MOST_IDLE = 8
 _ROUNDING = 1e-14  # relative gap at which nothing but rounding is left
+_LIGHT = 0.02  # share of the matrix's trace that rows may make up that enter its diagonal only
 _JITTER = 1e-14  # of a unit diagonal
 
 
@@ -49,9 +50,8 @@ def after_measure(state: InteriorState, sums: Floats, _: float) -> None:
     if not state.is_final_level and not represents(state.sample):
         state.next_level()
         return
-    mean_cost = float(np.mean(state.sample.costs))
     if state.level == 0 and not state.is_warm:
-        state.tau = _START * mean_cost
+        state.tau = _START * state.sample.stand_in
     else:
         gap = _WARM_SHARE * state.primal
         if state.is_warm:
@@ -66,6 +66,7 @@ def after_matrix(state: InteriorState, sums: Floats, _: float) -> None:
     normal = sums[: width * width].reshape(width, width)
     state.pulled[:], state.force[:], state.barrier[:] = sums[width * width :].reshape(3, width)
     residual = state.pulled - state.ridge * state.weights
+    state.light = _LIGHT * float(np.trace(normal)) / state.sample.rows.n_rows
     if not _factorise(state, normal + np.diag(state.ridge)):
         state.at_rest = True
         return
@@ -171,6 +172,7 @@ AFTER: dict[str, Callable[[InteriorState, Floats, float], None]] = {
 def _centre(state: InteriorState) -> None:
     state.is_centring = True
     state.centring_steps = state.short_steps = 0
+    state.light = 0.0
     state.stage = "matrix"
 
 
