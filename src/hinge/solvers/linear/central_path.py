@@ -105,7 +105,8 @@ class DualRows:
         """Return the step to tau with the second-order terms of an affine step put back."""
         force = self.force() + tau * self.barrier() - self.corrector(affine)
         alpha = (force - change) * self.spread()
-        low = (tau - affine.alpha * affine.low - self.low * alpha) / self.alpha - self.low
+        pushed = tau - affine.alpha * affine.low - self.low * alpha
+        low = pushed / self.alpha - self.low
         if not self.is_bounded:
             return Move(alpha, low, self.high)
         pushed = tau + affine.alpha * affine.high + self.high * alpha

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,13 +15,12 @@ from numpy.typing import NDArray
 
 from hinge.rows import Block
 from hinge.solvers.linear.block_pass import Partial
-from hinge.solvers.linear.central_path import centred
+from hinge.solvers.linear.central_path import Move, centred
 from hinge.solvers.linear.interior_state import InteriorState, RowPart
 
 Floats = NDArray[np.float64]
 
 _SPARSE_PRODUCT = 20  # how much dearer a product of sparse matrices is, per multiplication
-_MOST_HEAVY = 0.8  # share of the rows beyond which picking the heavy ones does not pay
 
 
 def measure(state: InteriorState, number: int) -> Partial:
@@ -83,7 +81,7 @@ def final(state: InteriorState, number: int) -> Partial:
     """Follow the corrected direction: how far it may go, and where it moves the dual point."""
     block, part = _block(state, number)
     part.change[...] = part.signs * _scores(state, block, state.direction)
-    move = part.dual.corrected(part.change, part.dual.affine(part.affine), state.tau)
+    move = _corrected(state, part)
     return _pull(state, block, part.signs * move.alpha)[:, 0], part.dual.blocked(move)
 
 
@@ -91,7 +89,7 @@ def update(state: InteriorState, number: int) -> Partial:
     """Take the step; sum up what the objective values need, and complementarity."""
     part = _part(state, number)
     dual = part.dual
-    move = dual.corrected(part.change, dual.affine(part.affine), state.tau)
+    move = _corrected(state, part)
     dual.take(move, state.length)
     dual.margin[...] += state.length * part.change
     return np.array([*part.value_sums(state), dual.products(move)[0]]), -math.inf
@@ -102,6 +100,11 @@ KERNELS: dict[str, Callable[[InteriorState, int], Partial]] = {
     for kernel in (measure, matrix, trial, search, settle, affine, final, update)
 }
 READING = ("measure", "matrix", "trial", "affine", "final")  # the others need no rows
+
+
+def _corrected(state: InteriorState, part: RowPart) -> Move:
+    """Return the step of the rows that belongs to the changes of their margins."""
+    return part.dual.corrected(part.change, part.dual.affine(part.affine), state.tau)
 
 
 def _part(state: InteriorState, number: int) -> RowPart:
@@ -131,34 +134,13 @@ def _pull(state: InteriorState, block: Block, *columns: Floats) -> Floats:
 
 
 def _weighted_square(state: InteriorState, block: Block, weights: Floats) -> Floats:
-    """Return ``X' diag(weights) X``, constant feature included; of light rows the diagonal only.
-
-    Late on the path all but the rows near the margin weigh next to nothing together. The exact
-    residual is found anew in every pass, so that a matrix that is a little off costs no accuracy.
-    """
+    """Return ``X' diag(weights) X``, constant feature included."""
     if block.structure is not None and _is_thin(block):
         return _sparse_square(state, block, weights)
-    norms = state.sample.rows.squared_norms[block.rows] + state.constant**2
-    is_heavy = weights * norms > state.light
-    if np.count_nonzero(is_heavy) > _MOST_HEAVY * len(weights):
-        return _dense_square(state, _dense(block.matrix), weights)
-    square = _dense_square(state, _dense(block.matrix[is_heavy]), weights[is_heavy])
-    light = np.where(is_heavy, 0.0, weights)
-    diagonal = square.reshape(-1)[:: len(square) + 1]
-    diagonal[: block.n_features] += replace(block, values=block.values**2).transpose_dot(light)
-    if state.constant:
-        diagonal[-1] += state.constant**2 * float(np.sum(light))
-    return square
-
-
-def _dense(matrix: Any) -> Floats:
-    return matrix if isinstance(matrix, np.ndarray) else np.asarray(matrix.toarray())
-
-
-def _dense_square(state: InteriorState, rows: Floats, weights: Floats) -> Floats:
+    rows: Any = block.values if block.structure is None else block.matrix.toarray()
     scaled = np.empty((len(weights), len(state.weights)))
     roots = np.sqrt(weights)
-    np.multiply(rows, roots[:, None], out=scaled[:, : rows.shape[1]])
+    np.multiply(rows, roots[:, None], out=scaled[:, : block.n_features])
     if state.constant:
         np.multiply(roots, state.constant, out=scaled[:, -1])
     return np.asarray(scaled.T @ scaled)

@@ -58,11 +58,10 @@ class InteriorState(State):
         self.stage = "measure"
         self.position = 0  # blocks of the present pass that are done
         self.n_sums = 1  # how many sums the present pass makes
-        self.peak = -math.inf
+        self.peak = -math.inf  # the largest value that it has met
         self.is_centring = True
         self.is_warm = False
         self.tau = math.nan
-        self.light = 0.0  # weight below which a row enters the diagonal of the matrix only
         self.length, self.low, self.high = 1.0, 0.0, 0.0
         self.slope = math.nan
         self.primal = self.dual = math.nan

@@ -25,10 +25,10 @@ from hinge.solvers.linear.pilot import represents
 Floats = NDArray[np.float64]
 
 _START = 0.5  # the path's first parameter, in units of the mean cost
-_WARM_SHARE = 0.02  # relative gap of the path's point that a known primal point is taken to
+_WARM_SHARE = 0.05  # relative gap of the path's point that a known primal point is taken to
 _WARM_ROOM = 10.0  # the same in units of a known gap
-_PILOT_GAP = 1e-2  # relative gap at which a sample has told what it can
-_CLOSE = 0.01  # squared Newton decrement, for each row, from which the path is followed
+_PILOT_GAP = 3e-3  # relative gap at which a sample has told what it can
+_CLOSE = 1e-3  # squared Newton decrement, for each row, from which the path is followed
 _FLAT = 0.3  # share of the slope that may be left at the end of a line search
 _MOST_SEARCHES = 12
 _MOST_CENTRING = 60
@@ -39,7 +39,6 @@ _MOST_RECENTRINGS = 4
 _NARROWER = 0.9  # what a gap is to become of before it counts as smaller
 _MOST_IDLE = 8
 _ROUNDING = 1e-14  # relative gap at which nothing but rounding is left
-_LIGHT = 0.02  # share of the matrix's trace that rows may make up that enter its diagonal only
 _JITTER = 1e-14  # of a unit diagonal
 
 
@@ -66,7 +65,6 @@ def after_matrix(state: InteriorState, sums: Floats, _: float) -> None:
     normal = sums[: width * width].reshape(width, width)
     state.pulled[:], state.force[:], state.barrier[:] = sums[width * width :].reshape(3, width)
     residual = state.pulled - state.ridge * state.weights
-    state.light = _LIGHT * float(np.trace(normal)) / state.sample.rows.n_rows
     if not _factorise(state, normal + np.diag(state.ridge)):
         state.at_rest = True
         return
@@ -117,8 +115,8 @@ def after_settle(state: InteriorState, _: Floats, __: float) -> None:
 def after_affine(state: InteriorState, sums: Floats, peak: float) -> None:
     """Choose tau by Mehrotra's rule, and the corrected direction."""
     now, first, second = (float(product) for product in sums[-3:])
-    length = min(1.0, 1.0 / peak) if peak > 0.0 else 1.0
-    left = (now + length * (first + length * second)) / now
+    length = _length(peak, 1.0)
+    left = (now + length * first + length * length * second) / now
     state.tau = now / state.n_products * min(1.0, max(left, 0.0)) ** 3
     right = state.force + state.tau * state.barrier - sums[:-3]
     state.direction[:] = _solve(state, right)
@@ -128,7 +126,7 @@ def after_affine(state: InteriorState, sums: Floats, peak: float) -> None:
 def after_final(state: InteriorState, sums: Floats, peak: float) -> None:
     """Choose the length of the step."""
     state.pull_change[:] = sums
-    state.length = min(1.0, _TO_THE_WALL / peak) if peak > 0.0 else 1.0
+    state.length = _length(peak, _TO_THE_WALL)
     state.stage = "update"
 
 
@@ -172,7 +170,6 @@ AFTER: dict[str, Callable[[InteriorState, Floats, float], None]] = {
 def _centre(state: InteriorState) -> None:
     state.is_centring = True
     state.centring_steps = state.short_steps = 0
-    state.light = 0.0
     state.stage = "matrix"
 
 
@@ -180,6 +177,11 @@ def _to_more_rows(state: InteriorState) -> None:
     state.next_level()
     state.smallest_gap, state.idle, state.recentrings = math.inf, 0, 0
     state.stage = "measure"
+
+
+def _length(peak: float, share: float) -> float:
+    """Return how far a step may go: a share of the way to the first bound, or to its end."""
+    return min(1.0, share / peak) if peak > 0.0 else 1.0
 
 
 def _middle(state: InteriorState) -> float:
