@@ -97,6 +97,14 @@ class InteriorState(State):
         self.__dict__.pop("_stand_in", None)
         self.row_variables[...] = 0.0
 
+    def forget(self) -> None:
+        """Begin anew, without the point that the run was started from."""
+        self.level, self.is_warm = 0, False
+        self.weights[...] = 0.0
+        self.row_variables[...] = 0.0
+        self.__dict__.pop("_sample", None)
+        self.__dict__.pop("_stand_in", None)
+
     @property
     def ridge(self) -> Floats:
         """What the objective's norm adds to the matrix: ones, but zero for a free intercept."""
@@ -104,6 +112,12 @@ class InteriorState(State):
         if self.problem.intercept is Intercept.FREE:
             ridge[-1] = 0.0
         return ridge
+
+    @property
+    def value_at_zero(self) -> float:
+        """The objective of zero weights."""
+        at_zero = self.problem.loss.value(np.zeros(1))
+        return float(at_zero[0]) * float(np.sum(self.problem.costs))
 
     @property
     def is_bounded(self) -> bool:

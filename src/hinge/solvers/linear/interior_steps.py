@@ -49,6 +49,9 @@ def after_measure(state: InteriorState, sums: Floats, _: float) -> None:
     if not state.is_final_level and not represents(state.sample):
         state.next_level()
         return
+    if state.is_warm and state.primal > state.value_at_zero:
+        state.forget()
+        return
     if state.level == 0 and not state.is_warm:
         state.tau = _START * state.sample.stand_in
     else:
