@@ -19,6 +19,7 @@ infinite, as for the squared hinge loss, everything of the upper bound is absent
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +38,7 @@ class Move:
 
 @dataclass(frozen=True)
 class DualRows:
-    """Dual variables of some rows.
+    """Dual variables of some rows, as views; what is computed from them is kept until they move.
 
     Parameters
     ----------
@@ -64,13 +65,14 @@ class DualRows:
     bend: Floats | float
     is_bounded: bool
 
-    def centre(self, tau: float, upper: Floats) -> None:
+    def centre(self, tau: float, upper: Floats | float) -> None:
         """Put the dual variables where the path has them for the present margins."""
         self.alpha[...], self.room[...] = centred(self, self.margin, tau, upper)
         np.divide(tau, self.alpha, out=self.low)
         if self.is_bounded:
             np.divide(tau, self.room, out=self.high)
 
+    @cached_property
     def spread(self) -> Floats:
         """Return 1 / theta: how far a unit of force moves a coefficient."""
         stiffness = self.low / self.alpha + self.bend
@@ -78,6 +80,7 @@ class DualRows:
             stiffness += self.high / self.room
         return np.asarray(1.0 / stiffness)
 
+    @cached_property
     def force(self) -> Floats:
         """Return h without its terms in tau and in the corrector."""
         return np.asarray(self.linear - self.margin - self.bend * self.alpha)
@@ -89,7 +92,7 @@ class DualRows:
 
     def affine(self, change: Floats) -> Move:
         """Return the step that aims at the optimum itself."""
-        alpha = (self.force() - change) * self.spread()
+        alpha = (self.force - change) * self.spread
         low = -self.low * (1.0 + alpha / self.alpha)
         high = self.high * (alpha / self.room - 1.0) if self.is_bounded else self.high
         return Move(alpha, low, high)
@@ -103,8 +106,8 @@ class DualRows:
 
     def corrected(self, change: Floats, affine: Move, tau: float) -> Move:
         """Return the step to tau with the second-order terms of an affine step put back."""
-        force = self.force() + tau * self.barrier() - self.corrector(affine)
-        alpha = (force - change) * self.spread()
+        force = self.force + tau * self.barrier() - self.corrector(affine)
+        alpha = (force - change) * self.spread
         pushed = tau - affine.alpha * affine.low - self.low * alpha
         low = pushed / self.alpha - self.low
         if not self.is_bounded:
@@ -140,7 +143,9 @@ class DualRows:
             self.high[...] += length * move.high
 
 
-def centred(rows: DualRows, margin: Floats, tau: float, upper: Floats) -> tuple[Floats, Floats]:
+def centred(
+    rows: DualRows, margin: Floats, tau: float, upper: Floats | float
+) -> tuple[Floats, Floats | float]:
     """Return coefficients and room of the path's point for these margins.
 
     Parameters
@@ -151,12 +156,12 @@ def centred(rows: DualRows, margin: Floats, tau: float, upper: Floats) -> tuple[
         Margins.
     tau : float
         Where on the path.
-    upper : ndarray
+    upper : ndarray or float
         Upper bounds; infinite ones for a loss with curvature.
 
     Returns
     -------
-    alpha, room : ndarray
+    alpha, room : ndarray or float
         Both positive, without cancellation.
     """
     slack = margin - rows.linear

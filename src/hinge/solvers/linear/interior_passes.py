@@ -7,6 +7,7 @@ once in a pass. Kernels write to the variables of their own rows only.
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -16,10 +17,11 @@ from numpy.typing import NDArray
 from hinge.rows import Block
 from hinge.solvers.linear.block_pass import Partial
 from hinge.solvers.linear.central_path import Move, centred
-from hinge.solvers.linear.interior_state import InteriorState, RowPart
+from hinge.solvers.linear.interior_state import VECTORS, InteriorState, RowPart
 
 Floats = NDArray[np.float64]
 
+_kept = threading.local()
 _SPARSE_PRODUCT = 20  # how much dearer a product of sparse matrices is, per multiplication
 
 
@@ -28,21 +30,34 @@ def measure(state: InteriorState, number: int) -> Partial:
     block, part = _block(state, number)
     part.dual.margin[...] = part.signs * _scores(state, block, state.weights)
     pulled = _pull(state, block, part.signs * part.dual.alpha)
-    return np.concatenate((pulled[:, 0], part.value_sums(state))), -math.inf
+    return np.concatenate((pulled, part.value_sums(state))), -math.inf
 
 
 def matrix(state: InteriorState, number: int) -> Partial:
-    """Sum up the matrix of the normal equations, and the vectors that are known by then."""
+    """Sum up the matrix of the normal equations, and the vectors that are known by then.
+
+    With roots r of the weights, the vectors are columns beside ``diag(r) X``: one product of
+    the whole with itself gives them together with the matrix.
+    """
     block, part = _block(state, number)
     dual = part.dual
     if state.is_centring:
         dual.centre(state.tau, part.upper)
-    spread = dual.spread() * np.abs(part.signs)
-    pushes = part.signs * spread
-    columns = (part.signs * dual.alpha, pushes * dual.force(), pushes * dual.barrier())
-    vectors = _pull(state, block, *columns)
-    normal = _weighted_square(state, block, spread)
-    return np.concatenate((normal.ravel(), vectors.T.ravel())), -math.inf
+    weights = part.counted(dual.spread)
+    roots = np.sqrt(weights)
+    pushes = part.signs * roots
+    columns = (part.signs * dual.alpha, pushes * dual.force, pushes * dual.barrier())
+    if block.structure is not None and _is_thin(block):
+        return _sparse_square(state, block, weights, columns).ravel(), -math.inf
+    n, width = block.n_features, len(state.weights)
+    scaled = _buffer(len(roots), width + VECTORS)
+    rows: Any = block.values if block.structure is None else block.matrix.toarray()
+    np.multiply(rows, roots[:, None], out=scaled[:, :n])
+    if state.constant:
+        np.multiply(roots, state.constant, out=scaled[:, n])
+    np.divide(columns[0], np.where(roots > 0.0, roots, 1.0), out=scaled[:, width])
+    scaled[:, width + 1], scaled[:, width + 2] = columns[1:]
+    return (scaled.T @ scaled).ravel(), -math.inf
 
 
 def trial(state: InteriorState, number: int) -> Partial:
@@ -72,9 +87,9 @@ def affine(state: InteriorState, number: int) -> Partial:
     block, part = _block(state, number)
     part.affine[...] = part.signs * _scores(state, block, state.direction)
     move = part.dual.affine(part.affine)
-    correction = part.signs * part.dual.spread() * part.dual.corrector(move)
+    correction = part.signs * part.dual.spread * part.dual.corrector(move)
     pulled = _pull(state, block, correction)
-    return np.concatenate((pulled[:, 0], part.dual.products(move))), part.dual.blocked(move)
+    return np.concatenate((pulled, part.dual.products(move))), part.dual.blocked(move)
 
 
 def final(state: InteriorState, number: int) -> Partial:
@@ -82,7 +97,7 @@ def final(state: InteriorState, number: int) -> Partial:
     block, part = _block(state, number)
     part.change[...] = part.signs * _scores(state, block, state.direction)
     move = _corrected(state, part)
-    return _pull(state, block, part.signs * move.alpha)[:, 0], part.dual.blocked(move)
+    return _pull(state, block, part.signs * move.alpha), part.dual.blocked(move)
 
 
 def update(state: InteriorState, number: int) -> Partial:
@@ -124,26 +139,19 @@ def _scores(state: InteriorState, block: Block, weights: Floats) -> Floats:
     return scores + state.constant * weights[-1] if state.constant else scores
 
 
-def _pull(state: InteriorState, block: Block, *columns: Floats) -> Floats:
-    """Return sums of the rows with these weights, one column each, constant feature included."""
-    weights = np.column_stack(columns)
+def _pull(state: InteriorState, block: Block, weights: Floats) -> Floats:
+    """Return the sum of the rows with these weights, constant feature included."""
     sums = block.transpose_dot(weights)
-    if not state.constant:
-        return sums
-    return np.concatenate((sums, state.constant * weights.sum(axis=0)[None, :]))
+    return np.append(sums, state.constant * np.sum(weights)) if state.constant else sums
 
 
-def _weighted_square(state: InteriorState, block: Block, weights: Floats) -> Floats:
-    """Return ``X' diag(weights) X``, constant feature included."""
-    if block.structure is not None and _is_thin(block):
-        return _sparse_square(state, block, weights)
-    rows: Any = block.values if block.structure is None else block.matrix.toarray()
-    scaled = np.empty((len(weights), len(state.weights)))
-    roots = np.sqrt(weights)
-    np.multiply(rows, roots[:, None], out=scaled[:, : block.n_features])
-    if state.constant:
-        np.multiply(roots, state.constant, out=scaled[:, -1])
-    return np.asarray(scaled.T @ scaled)
+def _buffer(n_rows: int, width: int) -> Floats:
+    """Return an array that this thread uses again: a fresh one would cost its page faults."""
+    kept = getattr(_kept, "array", None)
+    if kept is None or kept.shape[1] != width or len(kept) < n_rows:
+        kept = _kept.array = np.zeros((n_rows, width))
+    array: Floats = kept[:n_rows]
+    return array
 
 
 def _is_thin(block: Block) -> bool:
@@ -152,11 +160,19 @@ def _is_thin(block: Block) -> bool:
     return _SPARSE_PRODUCT * (len(block.values) / n_rows) ** 2 < block.n_features**2
 
 
-def _sparse_square(state: InteriorState, block: Block, weights: Floats) -> Floats:
-    n, rows = block.n_features, block.matrix
-    square = np.zeros((len(state.weights), len(state.weights)))
+def _sparse_square(
+    state: InteriorState, block: Block, weights: Floats, columns: tuple[Floats, Floats, Floats]
+) -> Floats:
+    """Return what the dense product has, as far as it is looked at, from sparse rows."""
+    n, width, rows = block.n_features, len(state.weights), block.matrix
+    roots = np.sqrt(weights)
+    square = np.zeros((width + VECTORS, width + VECTORS))
     square[:n, :n] = (rows.T @ rows.multiply(weights[:, None]).tocsr()).toarray()
     if state.constant:
-        square[:n, -1] = square[-1, :n] = state.constant * block.transpose_dot(weights)
-        square[-1, -1] = state.constant**2 * float(np.sum(weights))
+        border = _pull(state, block, weights)
+        square[:n, n] = square[n, :n] = state.constant * border[:n]
+        square[n, n] = state.constant * border[n]
+    pulls = (columns[0], roots * columns[1], roots * columns[2])
+    for number, pull in enumerate(pulls):
+        square[width + number, :width] = _pull(state, block, pull)
     return square

@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 MARGIN, CHANGE, AFFINE = 4, 5, 6  # rows of the array of row variables, after the dual ones
 ROW_VARIABLES = 7
-SUMS = 8  # numbers that a pass sums up beside the matrix and three vectors
+VECTORS = 3  # sums of rows that come with the matrix
 
 
 class InteriorState(State):
@@ -33,7 +33,7 @@ class InteriorState(State):
     """
 
     threads: int = 1
-    _transient: ClassVar[tuple[str, ...]] = ("problem", "threads", "_sample", "_stand_in")
+    _transient: ClassVar[tuple[str, ...]] = ("problem", "threads", "_sample")
 
     def __init__(self, problem: Problem, seed: int) -> None:
         self.problem = problem
@@ -54,7 +54,7 @@ class InteriorState(State):
         self.factor = np.zeros((width, width))
         self.scale = np.zeros(width)
         levels = tree_levels(problem.rows.n_blocks)
-        self.tree = np.zeros((levels, width * width + 3 * width + SUMS))
+        self.tree = np.zeros((levels, (width + VECTORS) ** 2))
         self.stage = "measure"
         self.position = 0  # blocks of the present pass that are done
         self.n_sums = 1  # how many sums the present pass makes
@@ -94,7 +94,6 @@ class InteriorState(State):
         """Go on to more rows."""
         self.level += 1
         self.__dict__.pop("_sample", None)
-        self.__dict__.pop("_stand_in", None)
         self.row_variables[...] = 0.0
 
     def forget(self) -> None:
@@ -103,7 +102,6 @@ class InteriorState(State):
         self.weights[...] = 0.0
         self.row_variables[...] = 0.0
         self.__dict__.pop("_sample", None)
-        self.__dict__.pop("_stand_in", None)
 
     @property
     def ridge(self) -> Floats:
@@ -142,26 +140,34 @@ class RowPart:
 
     def __init__(self, state: InteriorState, rows: slice) -> None:
         sample, loss = state.sample, state.problem.loss
-        costs = sample.costs[rows]
-        signs = sample.signs[rows].astype(np.float64)
-        if "_stand_in" not in state.__dict__:
-            state.__dict__["_stand_in"] = sample.stand_in
-        absent = costs <= 0.0
-        if absent.any():
-            signs[absent] = 0.0
-            costs = np.where(absent, state.__dict__["_stand_in"], costs)
+        self.signs = sample.signs[rows].astype(np.float64)
+        self.costs: Floats | float = sample.cost
+        self.is_complete = True
+        if sample.costs is not None:
+            self.costs = sample.costs[rows]
+            is_absent = self.costs <= 0.0
+            self.is_complete = not is_absent.any()
+            if not self.is_complete:
+                self.signs[is_absent] = 0.0
+                self.costs = np.where(is_absent, sample.cost, self.costs)
         own = state.row_variables[:, rows]
-        self.signs = signs
-        self.costs = costs
-        self.upper = loss.upper_bound(costs)
+        self.upper = loss.dual_upper * self.costs
         self.change, self.affine = own[CHANGE], own[AFFINE]
-        bend: Any = loss.dual_curvature / costs if loss.dual_curvature else 0.0
-        self.dual = DualRows(*own[:MARGIN], own[MARGIN], loss.dual_linear, bend, state.is_bounded)
+        bend = loss.dual_curvature / self.costs if loss.dual_curvature else 0.0
+        alpha, room, low, high, margin = own[: MARGIN + 1]
+        numbers = (loss.dual_linear, bend, state.is_bounded)
+        self.dual = DualRows(alpha, room, low, high, margin, *numbers)
+
+    def counted(self, values: Floats) -> Floats:
+        """Return values with zeros for rows without cost."""
+        return values if self.is_complete else values * np.abs(self.signs)
 
     def value_sums(self, state: InteriorState) -> tuple[float, float, float]:
         """Return the sums that the objective values need: losses, coefficients, curvature."""
-        dual, counted = self.dual, np.abs(self.signs)
-        losses = float((self.costs * counted) @ state.problem.loss.value(dual.margin))
-        alpha = dual.alpha * counted
-        bent = float(np.sum(dual.bend * alpha * alpha))
-        return losses, float(np.sum(alpha)), bent
+        dual = self.dual
+        losses = self.counted(self.costs * state.problem.loss.value(dual.margin))
+        alpha = self.counted(dual.alpha)
+        bent = (
+            float(np.sum(dual.bend * alpha * alpha)) if state.problem.loss.dual_curvature else 0.0
+        )
+        return float(np.sum(losses)), float(np.sum(alpha)), bent

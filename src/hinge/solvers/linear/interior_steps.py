@@ -1,6 +1,7 @@
 """What an interior point method decides between two passes.
 
-    measure -> matrix -> [trial -> search ... -> settle -> matrix] -> affine -> final -> update -> matrix
+    measure -> matrix -> [trial -> search ... -> settle -> matrix ...]
+                      -> affine -> final -> update -> matrix ...
 
 The passes in brackets centre: Newton's method with a line search on the smoothed primal,
 
@@ -19,7 +20,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from hinge.problem import Intercept
-from hinge.solvers.linear.interior_state import InteriorState
+from hinge.solvers.linear.interior_state import VECTORS, InteriorState
 from hinge.solvers.linear.pilot import represents
 
 Floats = NDArray[np.float64]
@@ -53,7 +54,7 @@ def after_measure(state: InteriorState, sums: Floats, _: float) -> None:
         state.forget()
         return
     if state.level == 0 and not state.is_warm:
-        state.tau = _START * state.sample.stand_in
+        state.tau = _START * state.sample.cost
     else:
         gap = _WARM_SHARE * state.primal
         if state.is_warm:
@@ -65,8 +66,9 @@ def after_measure(state: InteriorState, sums: Floats, _: float) -> None:
 def after_matrix(state: InteriorState, sums: Floats, _: float) -> None:
     """Factorise, and choose between centring and following."""
     width = len(state.weights)
-    normal = sums[: width * width].reshape(width, width)
-    state.pulled[:], state.force[:], state.barrier[:] = sums[width * width :].reshape(3, width)
+    square = sums.reshape(width + VECTORS, width + VECTORS)
+    normal = square[:width, :width]
+    state.pulled[:], state.force[:], state.barrier[:] = square[width:, :width]
     residual = state.pulled - state.ridge * state.weights
     if not _factorise(state, normal + np.diag(state.ridge)):
         state.at_rest = True

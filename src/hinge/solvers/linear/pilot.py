@@ -36,18 +36,16 @@ class Sample:
         The rows.
     signs : ndarray of int8
         Their labels.
-    costs : ndarray
-        Their costs.
+    cost : float
+        Their cost; the mean one if they have costs of their own.
+    costs : ndarray or None
+        Their costs, where these differ.
     """
 
     rows: Rows
     signs: NDArray[np.int8]
-    costs: Floats
-
-    @property
-    def stand_in(self) -> float:
-        """The mean cost, which rows without one are given to keep their formulas finite."""
-        return float(np.sum(self.costs)) / int(np.count_nonzero(self.costs))
+    cost: float
+    costs: Floats | None = None
 
 
 def sample_sizes(problem: Problem) -> list[int]:
@@ -63,16 +61,23 @@ def sample_sizes(problem: Problem) -> list[int]:
 
 def draw(problem: Problem, size: int, seed: int) -> Sample:
     """Return a sample of that many rows, less those without cost; all rows if it is all of them."""
-    rows = problem.rows
+    rows, weights = problem.rows, problem.sample_weight
     if size == rows.n_rows:
-        return Sample(rows, problem.signs, problem.costs)
-    offsets = np.random.default_rng([seed, size]).random(size)
-    picks = ((np.arange(size) + offsets) * (rows.n_rows / size)).astype(np.int64)
-    picks = np.minimum(picks, rows.n_rows - 1)
-    costs = problem.costs[picks]
-    picks, costs = picks[costs > 0], costs[costs > 0]
+        picks: Any = slice(None)
+        sample = rows
+    else:
+        offsets = np.random.default_rng([seed, size]).random(size)
+        picks = ((np.arange(size) + offsets) * (rows.n_rows / size)).astype(np.int64)
+        picks = np.minimum(picks, rows.n_rows - 1)
+        picks = picks if weights is None else picks[weights[picks] > 0.0]
+        sample = Rows(_take(rows, picks))
     total = float(np.sum(problem.costs))
-    return Sample(Rows(_take(rows, picks)), problem.signs[picks], costs * (total / costs.sum()))
+    if weights is None:
+        return Sample(sample, problem.signs[picks], total / sample.n_rows)
+    costs = problem.costs[picks]
+    costs = costs * (total / float(np.sum(costs)))
+    mean = float(np.sum(costs)) / int(np.count_nonzero(costs))
+    return Sample(sample, problem.signs[picks], mean, costs)
 
 
 def represents(sample: Sample) -> bool:
