@@ -106,10 +106,10 @@ def test_a_state_pickled_within_a_pass_goes_on() -> None:
     problem = Problem(X, y)
     solver = InteriorPoint()
     states = [solver.start(problem), solver.start(problem)]
-    for number in range(150):
+    for number in range(60):
         for state in states:
             solver.step(state, 1)
-        if number % 7 == 0:
+        if number % 7 == 3:
             states[1] = pickle.loads(pickle.dumps(states[1])).resumed(problem)
     points = [solver.point(state) for state in states]
     assert states[0].steps > 2
@@ -158,6 +158,13 @@ def test_rows_may_stay_in_their_file(tmp_path, sparse: bool) -> None:
     from_memory = solve(Problem(stored, y), InteriorPoint(), stop)
     assert from_file.status is Status.SOLVED
     np.testing.assert_array_equal(from_file.coef, from_memory.coef)
+
+
+def test_many_features_get_bent_steps() -> None:
+    X, y = many_rows(900, 120)
+    solution = solve(Problem(X, y, C=10.0), InteriorPoint(), Stop(gap=1e-8, steps=60))
+    assert solution.status is Status.SOLVED
+    assert solution.state.is_refined
 
 
 def test_what_is_refused_and_what_is_used_instead() -> None:

@@ -27,6 +27,10 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 
+MOST_SECOND_ORDER = 3.0
+NEAR = 10.0  # products within this factor of tau are left alone
+
+
 @dataclass(frozen=True)
 class Move:
     """A change of dual coefficients and of the multipliers of their bounds."""
@@ -97,23 +101,40 @@ class DualRows:
         high = self.high * (alpha / self.room - 1.0) if self.is_bounded else self.high
         return Move(alpha, low, high)
 
-    def corrector(self, affine: Move) -> Floats:
-        """Return what the products of an affine step's changes take from h."""
-        products = affine.alpha * affine.low / self.alpha
-        if self.is_bounded:
-            products += affine.alpha * affine.high / self.room
-        return products
+    def second_order(self, affine: Move) -> tuple[Floats, Floats]:
+        """Return the products of an affine step's changes, at most a few times what they change.
 
-    def corrected(self, change: Floats, affine: Move, tau: float) -> Move:
-        """Return the step to tau with the second-order terms of an affine step put back."""
-        force = self.force + tau * self.barrier() - self.corrector(affine)
+        A handful of rows with huge products would turn the whole step.
+        """
+        most = MOST_SECOND_ORDER * self.low * self.alpha
+        low = np.clip(affine.alpha * affine.low, -most, most)
+        if not self.is_bounded:
+            return low, self.high
+        most = MOST_SECOND_ORDER * self.high * self.room
+        return low, np.clip(affine.alpha * affine.high, -most, most)
+
+    def corrector(self, low: Floats, high: Floats) -> Floats:
+        """Return what second-order products take from h."""
+        taken = low / self.alpha
+        return taken + high / self.room if self.is_bounded else taken
+
+    def corrected(self, change: Floats, second: tuple[Floats, Floats], tau: float) -> Move:
+        """Return the step to tau with second-order products put back."""
+        force = self.force + tau * self.barrier() - self.corrector(*second)
         alpha = (force - change) * self.spread
-        pushed = tau - affine.alpha * affine.low - self.low * alpha
-        low = pushed / self.alpha - self.low
+        low = (tau - second[0] - self.low * alpha) / self.alpha - self.low
         if not self.is_bounded:
             return Move(alpha, low, self.high)
-        pushed = tau + affine.alpha * affine.high + self.high * alpha
-        return Move(alpha, low, pushed / self.room - self.high)
+        high = (tau + second[1] + self.high * alpha) / self.room - self.high
+        return Move(alpha, low, high)
+
+    def off_centre(self, move: Move, length: float, tau: float) -> tuple[Floats, Floats]:
+        """Return what products lack, or have too much, to be near tau after a step."""
+        low = _lack((self.alpha + length * move.alpha) * (self.low + length * move.low), tau)
+        if not self.is_bounded:
+            return low, self.high
+        room, high = self.room - length * move.alpha, self.high + length * move.high
+        return low, _lack(room * high, tau)
 
     def products(self, move: Move) -> tuple[float, float, float]:
         """Return the sum of all complementarity products along a move, as a polynomial."""
@@ -141,6 +162,11 @@ class DualRows:
         if self.is_bounded:
             self.room[...] -= length * move.alpha
             self.high[...] += length * move.high
+
+
+def _lack(products: Floats, tau: float) -> Floats:
+    lack = np.clip(products, tau / NEAR, NEAR * tau) - products
+    return np.maximum(lack, -NEAR * tau)
 
 
 def centred(

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from hinge.rows import Block
 from hinge.solvers.linear.block_pass import Partial
-from hinge.solvers.linear.central_path import Move, centred
+from hinge.solvers.linear.central_path import centred
 from hinge.solvers.linear.interior_state import VECTORS, InteriorState, RowPart
 
 Floats = NDArray[np.float64]
@@ -85,26 +85,39 @@ def settle(state: InteriorState, number: int) -> Partial:
 def affine(state: InteriorState, number: int) -> Partial:
     """Follow the affine direction: what complementarity becomes, and what the corrector needs."""
     block, part = _block(state, number)
-    part.affine[...] = part.signs * _scores(state, block, state.direction)
-    move = part.dual.affine(part.affine)
-    correction = part.signs * part.dual.spread * part.dual.corrector(move)
-    pulled = _pull(state, block, correction)
-    return np.concatenate((pulled, part.dual.products(move))), part.dual.blocked(move)
+    dual, second = part.dual, part.second
+    move = dual.affine(part.signs * _scores(state, block, state.direction))
+    second[0][...], second[1][...] = dual.second_order(move)
+    correction = part.signs * dual.spread * dual.corrector(*second)
+    sums = np.concatenate((_pull(state, block, correction), dual.products(move)))
+    return sums, dual.blocked(move)
 
 
 def final(state: InteriorState, number: int) -> Partial:
     """Follow the corrected direction: how far it may go, and where it moves the dual point."""
     block, part = _block(state, number)
     part.change[...] = part.signs * _scores(state, block, state.direction)
-    move = _corrected(state, part)
+    move = part.dual.corrected(part.change, part.second, state.tau)
     return _pull(state, block, part.signs * move.alpha), part.dual.blocked(move)
+
+
+def refine(state: InteriorState, number: int) -> Partial:
+    """Ask for products nearer to tau after a longer step; sum up what that adds to the force."""
+    block, part = _block(state, number)
+    dual, second = part.dual, part.second
+    move = dual.corrected(part.change, second, state.tau)
+    low, high = dual.off_centre(move, state.length, state.tau)
+    second[0][...] -= low
+    if dual.is_bounded:
+        second[1][...] += high
+    return _pull(state, block, part.signs * dual.spread * dual.corrector(-low, high)), -math.inf
 
 
 def update(state: InteriorState, number: int) -> Partial:
     """Take the step; sum up what the objective values need, and complementarity."""
     part = _part(state, number)
     dual = part.dual
-    move = _corrected(state, part)
+    move = dual.corrected(part.change, part.second, state.tau)
     dual.take(move, state.length)
     dual.margin[...] += state.length * part.change
     return np.array([*part.value_sums(state), dual.products(move)[0]]), -math.inf
@@ -112,14 +125,9 @@ def update(state: InteriorState, number: int) -> Partial:
 
 KERNELS: dict[str, Callable[[InteriorState, int], Partial]] = {
     kernel.__name__: kernel
-    for kernel in (measure, matrix, trial, search, settle, affine, final, update)
+    for kernel in (measure, matrix, trial, search, settle, affine, final, refine, update)
 }
-READING = ("measure", "matrix", "trial", "affine", "final")  # the others need no rows
-
-
-def _corrected(state: InteriorState, part: RowPart) -> Move:
-    """Return the step of the rows that belongs to the changes of their margins."""
-    return part.dual.corrected(part.change, part.dual.affine(part.affine), state.tau)
+READING = ("measure", "matrix", "trial", "affine", "final", "refine")  # the others need no rows
 
 
 def _part(state: InteriorState, number: int) -> RowPart:

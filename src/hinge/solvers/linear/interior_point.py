@@ -14,9 +14,10 @@ a system as large as there are features (Sherman-Morrison-Woodbury). It is solve
 affine direction and for the corrected one.
 
 Given: hinge or squared hinge loss, at most ``MOST_FEATURES`` features. Returns z and alpha.
-Cost per step: ``n d^2`` for the matrix and two more passes over the rows; 56 bytes for a row.
+Cost per step: ``n d^2`` for the matrix and two more passes over the rows; 64 bytes for a row.
 Reference: M. Ferris and T. Munson, Interior-point methods for massive support vector machines,
-2002; S. Mehrotra, On the implementation of a primal-dual interior point method, 1992. Ours:
+2002; S. Mehrotra, On the implementation of a primal-dual interior point method, 1992;
+J. Gondzio, Multiple centrality corrections in a primal-dual method, 1996. Ours:
 samples first; a start that is on the central path in all rows, centred by Newton's method with a
 line search on the smoothed primal, so that only the weights travel from one sample to the next.
 """

@@ -16,8 +16,8 @@ from hinge.solvers.protocol import State
 
 Floats = NDArray[np.float64]
 
-MARGIN, CHANGE, AFFINE = 4, 5, 6  # rows of the array of row variables, after the dual ones
-ROW_VARIABLES = 7
+MARGIN, CHANGE, SECOND = 4, 5, 6  # rows of the array of row variables, after the dual ones
+ROW_VARIABLES = 8
 VECTORS = 3  # sums of rows that come with the matrix
 
 
@@ -50,6 +50,7 @@ class InteriorState(State):
         self.force = np.zeros(width)  # right-hand sides: of the affine step,
         self.barrier = np.zeros(width)  # what tau is multiplied with,
         self.direction = np.zeros(width)  # and the step itself
+        self.right = np.zeros(width)  # the right-hand side of the corrected step
         self.pull_change = np.zeros(width)  # how it moves the sum of rows
         self.factor = np.zeros((width, width))
         self.scale = np.zeros(width)
@@ -60,6 +61,7 @@ class InteriorState(State):
         self.n_sums = 1  # how many sums the present pass makes
         self.peak = -math.inf  # the largest value that it has met
         self.is_centring = True
+        self.is_refined = False  # whether the present step has been bent towards the path
         self.is_warm = False
         self.tau = math.nan
         self.length, self.low, self.high = 1.0, 0.0, 0.0
@@ -152,7 +154,7 @@ class RowPart:
                 self.costs = np.where(is_absent, sample.cost, self.costs)
         own = state.row_variables[:, rows]
         self.upper = loss.dual_upper * self.costs
-        self.change, self.affine = own[CHANGE], own[AFFINE]
+        self.change, self.second = own[CHANGE], (own[SECOND], own[SECOND + 1])
         bend = loss.dual_curvature / self.costs if loss.dual_curvature else 0.0
         alpha, room, low, high, margin = own[: MARGIN + 1]
         numbers = (loss.dual_linear, bend, state.is_bounded)

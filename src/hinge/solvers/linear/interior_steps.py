@@ -1,13 +1,14 @@
 """What an interior point method decides between two passes.
 
     measure -> matrix -> [trial -> search ... -> settle -> matrix ...]
-                      -> affine -> final -> update -> matrix ...
+                      -> affine -> final [-> refine -> final] -> update -> matrix ...
 
-The passes in brackets centre: Newton's method with a line search on the smoothed primal,
+The passes in the first brackets centre: Newton's method with a line search on the smoothed primal,
 
     1/2 z'Rz + sum of phi(margin),   -phi' = the coefficient that the path has for that margin,
 
-whose minimiser is the path's point for one tau. The others follow the path by Mehrotra's steps.
+whose minimiser is the path's point for one tau. The others follow the path by Mehrotra's steps;
+where the matrix is dear, a short one is bent towards the path first (Gondzio's corrector).
 """
 
 from __future__ import annotations
@@ -34,6 +35,9 @@ _FLAT = 0.3  # share of the slope that may be left at the end of a line search
 _MOST_SEARCHES = 12
 _MOST_CENTRING = 60
 _TO_THE_WALL = 0.995
+_WIDE = 100  # features from which two more passes cost little beside the matrix
+_LONG = 0.9  # length of a step that is not bent
+_HOPE = (0.1, 1.1)  # length that a bent step is to reach: a constant, and a factor of what it was
 _SHORT = 0.1  # length of a step that shows the path to be lost
 _MOST_SHORT = 3
 _MOST_RECENTRINGS = 4
@@ -123,16 +127,29 @@ def after_affine(state: InteriorState, sums: Floats, peak: float) -> None:
     length = _length(peak, 1.0)
     left = (now + length * first + length * length * second) / now
     state.tau = now / state.n_products * min(1.0, max(left, 0.0)) ** 3
-    right = state.force + state.tau * state.barrier - sums[:-3]
-    state.direction[:] = _solve(state, right)
+    state.right[:] = state.force + state.tau * state.barrier - sums[:-3]
+    state.direction[:] = _solve(state, state.right)
+    state.is_refined = False
     state.stage = "final"
 
 
 def after_final(state: InteriorState, sums: Floats, peak: float) -> None:
-    """Choose the length of the step."""
+    """Choose the length of the step, or bend a short one towards the path first."""
     state.pull_change[:] = sums
     state.length = _length(peak, _TO_THE_WALL)
     state.stage = "update"
+    is_wide = len(state.weights) >= _WIDE
+    if is_wide and state.length < _LONG and not state.is_refined:
+        state.length = min(1.0, _HOPE[0] + _HOPE[1] * state.length)
+        state.stage = "refine"
+
+
+def after_refine(state: InteriorState, sums: Floats, _: float) -> None:
+    """Find the bent direction."""
+    state.right -= sums
+    state.direction[:] = _solve(state, state.right)
+    state.is_refined = True
+    state.stage = "final"
 
 
 def after_update(state: InteriorState, sums: Floats, _: float) -> None:
@@ -168,6 +185,7 @@ AFTER: dict[str, Callable[[InteriorState, Floats, float], None]] = {
     "settle": after_settle,
     "affine": after_affine,
     "final": after_final,
+    "refine": after_refine,
     "update": after_update,
 }
 
