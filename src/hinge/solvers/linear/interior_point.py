@@ -103,6 +103,7 @@ class InteriorPoint(Solver):
 
     def progress(self, state: InteriorState) -> Progress:
         """Return the objective values of the present point, if it is one of all rows."""
+        state.check()
         values = (state.primal, state.dual) if state.is_final_level else (math.nan, math.nan)
         return Progress(state.steps, state.work, *values, at_rest=state.at_rest)
 

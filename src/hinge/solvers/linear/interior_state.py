@@ -18,6 +18,10 @@ Floats = NDArray[np.float64]
 
 MARGIN, CHANGE, SECOND = 4, 5, 6  # rows of the array of row variables, after the dual ones
 ROW_VARIABLES = 8
+STAGES = (
+    *("measure", "matrix", "trial", "search", "settle"),
+    *("affine", "final", "refine", "update"),
+)  # the passes by name
 VECTORS = 3  # sums of rows that come with the matrix
 
 
@@ -64,7 +68,7 @@ class InteriorState(State):
         self.is_refined = False  # whether the present step has been bent towards the path
         self.is_warm = False
         self.tau = math.nan
-        self.length, self.low, self.high = 1.0, 0.0, 0.0
+        self.length, self.low, self.high = 1.0, 0.0, math.inf
         self.slope = math.nan
         self.primal = self.dual = math.nan
         self.smallest_gap = math.inf
@@ -76,6 +80,20 @@ class InteriorState(State):
         self.steps = 0
         self.work = 0
         self.at_rest = False
+
+    def check(self) -> None:
+        """Refuse a state that no run can have been in, as a damaged file may describe one."""
+        levels = len(sample_sizes(self.problem))
+        is_possible = (
+            self.stage in STAGES
+            and self.last_level == levels - 1
+            and 0 <= self.level < levels
+            and 0 <= self.position <= self.problem.rows.n_blocks
+            and 0 < self.n_sums <= self.tree.shape[1]
+        )
+        if not is_possible:
+            message = f"a run cannot be in stage {self.stage!r} of level {self.level}"
+            raise ValueError(message)
 
     @property
     def is_final_level(self) -> bool:
