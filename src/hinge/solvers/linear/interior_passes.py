@@ -131,13 +131,12 @@ READING = ("measure", "matrix", "trial", "affine", "final", "refine")  # the oth
 
 
 def _part(state: InteriorState, number: int) -> RowPart:
-    rows = state.sample.rows
-    start = number * rows.block_rows
-    return state.part(slice(start, min(start + rows.block_rows, rows.n_rows)))
+    size = state.sample.panel_rows
+    return state.part(slice(number * size, min((number + 1) * size, state.sample.rows.n_rows)))
 
 
 def _block(state: InteriorState, number: int) -> tuple[Block, RowPart]:
-    block = state.sample.rows.block(number)
+    block = state.sample.panel(number)
     return block, state.part(block.rows)
 
 

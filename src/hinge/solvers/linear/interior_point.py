@@ -84,7 +84,7 @@ class InteriorPoint(Solver):
                 if state.step_limit is not None and state.steps >= state.step_limit:
                     break
                 done += _advance(state, work - done)
-                if state.position == state.sample.rows.n_blocks and _finish(state):
+                if state.position == state.sample.n_panels and _finish(state):
                     break
         state.work += done
         return done
@@ -128,16 +128,15 @@ def _balance(alpha: Floats, signs: NDArray[np.int8]) -> None:
 
 
 def _advance(state: InteriorState, work: int) -> int:
-    """Do blocks of the present pass, one at the least; return the work."""
+    """Do panels of the present pass, one at the least; return the work."""
     kernel = KERNELS[state.stage]
-    rows = state.sample.rows
-    per_block = rows.block_rows * ROW_VARIABLES
+    sample = state.sample
+    per_panel = sample.panel_rows * ROW_VARIABLES
     if state.stage in READING:
-        per_block = max(per_block, rows.n_stored // rows.n_blocks)
+        per_panel = max(per_panel, sample.rows.n_stored // sample.n_panels)
     if state.stage == "matrix":
-        per_block *= 1 + len(state.weights) // _PRODUCTS_PER_VALUE
-    left = rows.n_blocks - state.position
-    count = max(1, min(left, work // per_block))
+        per_panel *= 1 + len(state.weights) // _PRODUCTS_PER_VALUE
+    count = max(1, min(sample.n_panels - state.position, work // per_panel))
     results = some_blocks(
         lambda number: kernel(state, number), state.position, count, state.threads
     )
@@ -146,7 +145,7 @@ def _advance(state: InteriorState, work: int) -> int:
         add_block(state.tree, state.position, sums)
         state.peak = math.inf if math.isnan(peak) else max(state.peak, peak)
         state.position += 1
-    return count * per_block
+    return count * per_panel
 
 
 def _finish(state: InteriorState) -> bool:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hinge.ingest import assemble
 from hinge.problem import Problem
-from hinge.rows import Rows
+from hinge.rows import Block, Rows
 
 Floats = NDArray[np.float64]
 
@@ -24,6 +24,8 @@ _MOST_VALUES = 1 << 23  # stored values of a sample
 _LEAST_ROWS = 1000
 _ROWS_PER_FEATURE = 8
 _LEAST_OF_A_CLASS = 20
+_BLOCKS = 4  # short blocks that a panel has
+_FEW_FEATURES = 128
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,26 @@ class Sample:
     signs: NDArray[np.int8]
     cost: float
     costs: Floats | None = None
+
+    @property
+    def panel_rows(self) -> int:
+        """Rows that a pass takes at a time: few short blocks at once cost fewer calls."""
+        is_short = not self.rows.is_sparse and self.rows.n_features <= _FEW_FEATURES
+        return self.rows.block_rows * (_BLOCKS if is_short else 1)
+
+    @property
+    def n_panels(self) -> int:
+        """How many panels there are."""
+        return -(-self.rows.n_rows // self.panel_rows)
+
+    def panel(self, number: int) -> Block:
+        """Return some rows as float64."""
+        size, rows = self.panel_rows, self.rows
+        if size == rows.block_rows:
+            return rows.block(number)
+        start, stop = number * size, min((number + 1) * size, rows.n_rows)
+        values = rows.values[start:stop].astype(np.float64, copy=False)
+        return Block(start, stop, values, rows.n_features)
 
 
 def sample_sizes(problem: Problem) -> list[int]:
