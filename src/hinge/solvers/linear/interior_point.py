@@ -83,10 +83,13 @@ class InteriorPoint(Solver):
             while done < work and not state.at_rest:
                 if state.step_limit is not None and state.steps >= state.step_limit:
                     break
-                done += _advance(state, work - done)
+                piece = _advance(state, work - done)
+                done += piece
+                # Before all rows are looked at there is nothing to certify, and the schedule of
+                # certificates, which counts this work, has not begun.
+                state.work += piece if state.is_final_level else 0
                 if state.position == state.sample.n_panels and _finish(state):
                     break
-        state.work += done
         return done
 
     def point(self, state: InteriorState) -> Point:
