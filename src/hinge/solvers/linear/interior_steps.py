@@ -49,6 +49,7 @@ _JITTER = 1e-14  # of a unit diagonal
 
 def after_measure(state: InteriorState, sums: Floats, _: float) -> None:
     """Choose where on the path to begin."""
+    expected = state.primal  # on the sample, if the weights come from one
     state.pulled[:] = sums[:-3]
     _set_values(state, sums[-3:])
     if not state.is_final_level and not represents(state.sample):
@@ -63,6 +64,8 @@ def after_measure(state: InteriorState, sums: Floats, _: float) -> None:
         gap = _WARM_SHARE * state.primal
         if state.is_warm:
             gap = min(gap, _WARM_ROOM * (state.primal - state.dual))
+        else:
+            gap = max(gap, state.primal - expected)
         state.tau = gap / state.n_products
     _centre(state)
 
