@@ -5,6 +5,7 @@ from __future__ import annotations
 from hinge.solvers.driver import Event, Observer, Settings, run, solve
 from hinge.solvers.interrupt import StopFlag, listening
 from hinge.solvers.linear.dual_coordinate import DualCoordinate
+from hinge.solvers.linear.interior_point import InteriorPoint
 from hinge.solvers.linear.primal_newton import PrimalNewton
 from hinge.solvers.protocol import Solver, State, Support
 from hinge.solvers.registry import get_solver, solver_names
@@ -12,6 +13,7 @@ from hinge.solvers.registry import get_solver, solver_names
 __all__ = [
     "DualCoordinate",
     "Event",
+    "InteriorPoint",
     "Observer",
     "PrimalNewton",
     "Settings",

@@ -1,0 +1,163 @@
+r"""Mehrotra's predictor-corrector method on the dual, with the rows as its low-rank factor.
+
+.. math:: \min_\alpha \tfrac12 \alpha'(Y\tilde X\tilde X'Y + D)\alpha - p'\alpha, \qquad
+          0 \le \alpha \le u, \qquad y'\alpha = 0 \text{ if the intercept is free.}
+
+With weights z = (w, b) beside the dual variables of :mod:`hinge.solvers.linear.central_path`, the
+conditions are those of the rows and :math:`R z = \tilde X'Y\alpha`, where R is the identity with a
+zero for a free intercept, and a Newton step solves
+
+.. math:: (R + \tilde X'\Theta^{-1}\tilde X)\,\Delta z
+          = \tilde X'Y\alpha - R z + \tilde X'Y\Theta^{-1} h,
+
+a system as large as there are features (Sherman-Morrison-Woodbury). It is solved twice, for an
+affine direction and for the corrected one.
+
+Given: hinge or squared hinge loss, at most ``MOST_FEATURES`` features. Returns z and alpha.
+Cost per step: ``n d^2`` for the matrix and two more passes over the rows; 64 bytes for a row.
+Reference: M. Ferris and T. Munson, Interior-point methods for massive support vector machines,
+2002; S. Mehrotra, On the implementation of a primal-dual interior point method, 1992;
+J. Gondzio, Multiple centrality corrections in a primal-dual method, 1996. Ours:
+samples first; a start that is on the central path in all rows, centred by Newton's method with a
+line search on the smoothed primal, so that only the weights travel from one sample to the next.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hinge.problem import Intercept, Problem
+from hinge.result import Point, Progress
+from hinge.solvers.linear.block_pass import add_block, some_blocks, total
+from hinge.solvers.linear.interior_passes import KERNELS, READING
+from hinge.solvers.linear.interior_state import ROW_VARIABLES, InteriorState
+from hinge.solvers.linear.interior_steps import AFTER
+from hinge.solvers.protocol import Solver, Support
+
+Floats = NDArray[np.float64]
+
+MOST_FEATURES = 2000
+_PRODUCTS_PER_VALUE = 32  # multiplications of a matrix product that cost what reading a value does
+
+
+class InteriorPoint(Solver):
+    """A primal-dual interior point method for few features and any number of rows."""
+
+    name: ClassVar[str] = "interior-point"
+
+    def supports(self, problem: Problem) -> Support:
+        """Return whether the loss has a corner or one bound, and features are few."""
+        use = "use solver='dual-coordinate'."
+        if problem.n_features > MOST_FEATURES:
+            many = f"{problem.n_features} features are too many for a dense matrix of them"
+            return Support(False, f"{many}; {MOST_FEATURES} is the most: {use}")
+        loss = problem.loss
+        if loss.dual_curvature and math.isfinite(loss.dual_upper):
+            return Support(False, f"{loss!r} is neither hinge nor squared hinge: {use}")
+        return Support(True)
+
+    def start(self, problem: Problem, warm: Point | None = None, seed: int = 0) -> InteriorState:
+        """Return the state before the first step, from known weights if given."""
+        state = InteriorState(problem, seed)
+        if warm is None or warm.coef.shape != (problem.n_features,):
+            return state
+        known = np.append(warm.coef, warm.intercept / state.constant if state.constant else 0.0)
+        known = known[: len(state.weights)]
+        # A point whose norm alone is worse than all losses at zero is no help, and may overflow.
+        with np.errstate(over="ignore"):
+            is_useful = float(known @ (state.ridge * known)) <= 2.0 * state.value_at_zero
+        if is_useful and np.isfinite(known).all():
+            state.weights[:] = known
+            state.level, state.is_warm = state.last_level, True
+            _take_known_dual(state, warm.dual_coef)
+        return state
+
+    def step(self, state: InteriorState, work: int) -> int:
+        """Go on by about this much work, but not beyond a step whose result is news."""
+        done = 0
+        with np.errstate(all="ignore"):
+            while done < work and not state.at_rest:
+                if state.step_limit is not None and state.steps >= state.step_limit:
+                    break
+                piece = _advance(state, work - done)
+                done += piece
+                # Before all rows are looked at there is nothing to certify, and the schedule of
+                # certificates, which counts this work, has not begun.
+                state.work += piece if state.is_final_level else 0
+                if state.position == state.sample.n_panels and _finish(state):
+                    break
+        return done
+
+    def point(self, state: InteriorState) -> Point:
+        """Return the present primal and dual point; zeros while only samples have been seen."""
+        problem = state.problem
+        n = problem.n_features
+        if not state.is_final_level:
+            return Point(np.zeros(n), 0.0, np.zeros(problem.n_rows))
+        alpha = np.clip(state.row_variables[0], 0.0, problem.loss.upper_bound(problem.costs))
+        if problem.intercept is Intercept.FREE:
+            _balance(alpha, problem.signs)
+        intercept = state.constant * float(state.weights[-1]) if state.constant else 0.0
+        return Point(state.weights[:n].copy(), intercept, alpha)
+
+    def progress(self, state: InteriorState) -> Progress:
+        """Return the objective values of the present point, if it is one of all rows."""
+        state.check()
+        values = (state.primal, state.dual) if state.is_final_level else (math.nan, math.nan)
+        return Progress(state.steps, state.work, *values, at_rest=state.at_rest)
+
+
+def _take_known_dual(state: InteriorState, alpha: Floats | None) -> None:
+    """Take known dual coefficients, where they fit."""
+    problem = state.problem
+    if alpha is not None and alpha.shape == (problem.n_rows,) and np.isfinite(alpha).all():
+        known = np.clip(alpha, 0.0, problem.loss.upper_bound(problem.costs))
+        if problem.intercept is Intercept.FREE:
+            _balance(known, problem.signs)
+        state.row_variables[0] = known
+
+
+def _balance(alpha: Floats, signs: NDArray[np.int8]) -> None:
+    """Make ``signs @ alpha`` vanish, up to rounding, by scaling the heavier class down."""
+    positive = signs > 0
+    sums = float(alpha[~positive].sum()), float(alpha[positive].sum())
+    if max(sums) > 0.0:
+        heavier = positive if sums[1] > sums[0] else ~positive
+        alpha[heavier] *= min(sums) / max(sums)
+
+
+def _advance(state: InteriorState, work: int) -> int:
+    """Do panels of the present pass, one at the least; return the work."""
+    kernel = KERNELS[state.stage]
+    sample = state.sample
+    per_panel = sample.panel_rows * ROW_VARIABLES
+    if state.stage in READING:
+        per_panel = max(per_panel, sample.rows.n_stored // sample.n_panels)
+    if state.stage == "matrix":
+        per_panel *= 1 + len(state.weights) // _PRODUCTS_PER_VALUE
+    count = max(1, min(sample.n_panels - state.position, work // per_panel))
+    results = some_blocks(
+        lambda number: kernel(state, number), state.position, count, state.threads
+    )
+    for sums, peak in results:
+        state.n_sums = len(sums)
+        add_block(state.tree, state.position, sums)
+        state.peak = math.inf if math.isnan(peak) else max(state.peak, peak)
+        state.position += 1
+    return count * per_panel
+
+
+def _finish(state: InteriorState) -> bool:
+    """Conclude a pass and begin the next one; return whether there is a new point."""
+    sums = total(state.tree, state.position, state.n_sums)
+    stage, peak = state.stage, state.peak
+    state.position, state.peak = 0, -math.inf
+    if np.isfinite(sums).all():
+        AFTER[stage](state, sums, peak)
+    else:
+        state.at_rest = True
+    return state.at_rest or stage in ("measure", "update")

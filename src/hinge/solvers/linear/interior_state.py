@@ -1,0 +1,193 @@
+"""What an interior point method knows between two blocks of rows."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hinge.problem import Intercept, Problem
+from hinge.solvers.linear.block_pass import tree_levels
+from hinge.solvers.linear.central_path import DualRows
+from hinge.solvers.linear.pilot import Sample, draw, sample_sizes
+from hinge.solvers.protocol import State
+
+Floats = NDArray[np.float64]
+
+MARGIN, CHANGE, SECOND = 4, 5, 6  # rows of the array of row variables, after the dual ones
+ROW_VARIABLES = 8
+STAGES = (
+    *("measure", "matrix", "trial", "search", "settle"),
+    *("affine", "final", "refine", "update"),
+)  # the passes by name
+VECTORS = 3  # sums of rows that come with the matrix
+
+
+class InteriorState(State):
+    """A run of the interior point method.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem of the run; not pickled.
+    seed : int
+        Seed of the samples.
+    """
+
+    threads: int = 1
+    _transient: ClassVar[tuple[str, ...]] = ("problem", "threads", "_sample")
+
+    def __init__(self, problem: Problem, seed: int) -> None:
+        self.problem = problem
+        self.seed = int(seed) % 2**32
+        free = problem.intercept is Intercept.FREE
+        self.constant = 1.0 if free else problem.constant_feature
+        width = problem.n_features + (1 if self.constant else 0)
+        sizes = sample_sizes(problem)
+        self.level = 0  # which of the samples
+        self.last_level = len(sizes) - 1
+        self.row_variables = np.zeros((ROW_VARIABLES, problem.n_rows))
+        self.weights = np.zeros(width)  # the primal point, constant feature included
+        self.pulled = np.zeros(width)  # the sum of rows that the dual point makes
+        self.force = np.zeros(width)  # right-hand sides: of the affine step,
+        self.barrier = np.zeros(width)  # what tau is multiplied with,
+        self.direction = np.zeros(width)  # and the step itself
+        self.right = np.zeros(width)  # the right-hand side of the corrected step
+        self.pull_change = np.zeros(width)  # how it moves the sum of rows
+        self.factor = np.zeros((width, width))
+        self.scale = np.zeros(width)
+        levels = tree_levels(problem.rows.n_blocks)
+        self.tree = np.zeros((levels, (width + VECTORS) ** 2))
+        self.stage = "measure"
+        self.position = 0  # blocks of the present pass that are done
+        self.n_sums = 1  # how many sums the present pass makes
+        self.peak = -math.inf  # the largest value that it has met
+        self.is_centring = True
+        self.is_refined = False  # whether the present step has been bent towards the path
+        self.is_warm = False
+        self.tau = math.nan
+        self.length, self.low, self.high = 1.0, 0.0, math.inf
+        self.slope = math.nan
+        self.primal = self.dual = math.nan
+        self.smallest_gap = math.inf
+        self.idle = 0  # steps since the gap has become much smaller
+        self.short_steps = 0
+        self.centring_steps = 0
+        self.n_searches = 0
+        self.recentrings = 0
+        self.steps = 0
+        self.work = 0
+        self.at_rest = False
+
+    def check(self) -> None:
+        """Refuse a state that no run can have been in, as a damaged file may describe one."""
+        levels = len(sample_sizes(self.problem))
+        is_possible = (
+            self.stage in STAGES
+            and self.last_level == levels - 1
+            and 0 <= self.level < levels
+            and 0 <= self.position <= self.problem.rows.n_blocks
+            and 0 < self.n_sums <= self.tree.shape[1]
+        )
+        if not is_possible:
+            message = f"a run cannot be in stage {self.stage!r} of level {self.level}"
+            raise ValueError(message)
+
+    @property
+    def is_final_level(self) -> bool:
+        """Whether this is about all rows."""
+        return self.level == self.last_level
+
+    @property
+    def sample(self) -> Sample:
+        """The rows that the run is about now."""
+        kept: dict[str, Any] = self.__dict__
+        if "_sample" not in kept:
+            sizes = sample_sizes(self.problem)
+            kept["_sample"] = draw(self.problem, sizes[min(self.level, len(sizes) - 1)], self.seed)
+        sample: Sample = kept["_sample"]
+        return sample
+
+    def next_level(self) -> None:
+        """Go on to more rows."""
+        self.level += 1
+        self.__dict__.pop("_sample", None)
+        self.row_variables[...] = 0.0
+
+    def forget(self) -> None:
+        """Begin anew, without the point that the run was started from."""
+        self.level, self.is_warm = 0, False
+        self.weights[...] = 0.0
+        self.row_variables[...] = 0.0
+        self.__dict__.pop("_sample", None)
+
+    @property
+    def ridge(self) -> Floats:
+        """What the objective's norm adds to the matrix: ones, but zero for a free intercept."""
+        ridge = np.ones(len(self.weights))
+        if self.problem.intercept is Intercept.FREE:
+            ridge[-1] = 0.0
+        return ridge
+
+    @property
+    def value_at_zero(self) -> float:
+        """The objective of zero weights."""
+        at_zero = self.problem.loss.value(np.zeros(1))
+        return float(at_zero[0]) * float(np.sum(self.problem.costs))
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether dual coefficients have upper bounds."""
+        return math.isfinite(self.problem.loss.dual_upper)
+
+    @property
+    def n_products(self) -> int:
+        """How many complementarity products there are."""
+        return self.sample.rows.n_rows * (2 if self.is_bounded else 1)
+
+    def part(self, rows: slice) -> RowPart:
+        """Return what is known of some rows."""
+        return RowPart(self, rows)
+
+
+class RowPart:
+    """Views of the variables of some rows, and the numbers of their dual program.
+
+    Rows without cost have the sign 0: they move nothing, whatever their own variables do.
+    """
+
+    def __init__(self, state: InteriorState, rows: slice) -> None:
+        sample, loss = state.sample, state.problem.loss
+        self.signs = sample.signs[rows].astype(np.float64)
+        self.costs: Floats | float = sample.cost
+        self.is_complete = True
+        if sample.costs is not None:
+            self.costs = sample.costs[rows]
+            is_absent = self.costs <= 0.0
+            self.is_complete = not is_absent.any()
+            if not self.is_complete:
+                self.signs[is_absent] = 0.0
+                self.costs = np.where(is_absent, sample.cost, self.costs)
+        own = state.row_variables[:, rows]
+        self.upper = loss.dual_upper * self.costs
+        self.change, self.second = own[CHANGE], (own[SECOND], own[SECOND + 1])
+        bend = loss.dual_curvature / self.costs if loss.dual_curvature else 0.0
+        alpha, room, low, high, margin = own[: MARGIN + 1]
+        numbers = (loss.dual_linear, bend, state.is_bounded)
+        self.dual = DualRows(alpha, room, low, high, margin, *numbers)
+
+    def counted(self, values: Floats) -> Floats:
+        """Return values with zeros for rows without cost."""
+        return values if self.is_complete else values * np.abs(self.signs)
+
+    def value_sums(self, state: InteriorState) -> tuple[float, float, float]:
+        """Return the sums that the objective values need: losses, coefficients, curvature."""
+        dual = self.dual
+        losses = self.counted(self.costs * state.problem.loss.value(dual.margin))
+        alpha = self.counted(dual.alpha)
+        bent = (
+            float(np.sum(dual.bend * alpha * alpha)) if state.problem.loss.dual_curvature else 0.0
+        )
+        return float(np.sum(losses)), float(np.sum(alpha)), bent

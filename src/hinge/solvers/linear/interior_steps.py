@@ -1,0 +1,245 @@
+"""What an interior point method decides between two passes.
+
+    measure -> matrix -> [trial -> search ... -> settle -> matrix ...]
+                      -> affine -> final [-> refine -> final] -> update -> matrix ...
+
+The passes in the first brackets centre: Newton's method with a line search on the smoothed primal,
+
+    1/2 z'Rz + sum of phi(margin),   -phi' = the coefficient that the path has for that margin,
+
+whose minimiser is the path's point for one tau. The others follow the path by Mehrotra's steps;
+where the matrix is dear, a short one is bent towards the path first (Gondzio's corrector).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from hinge.problem import Intercept
+from hinge.solvers.linear.interior_state import VECTORS, InteriorState
+from hinge.solvers.linear.pilot import represents
+
+Floats = NDArray[np.float64]
+
+_START = 0.5  # the path's first parameter, in units of the mean cost
+_WARM_SHARE = 0.05  # relative gap of the path's point that a known primal point is taken to
+_WARM_ROOM = 10.0  # the same in units of a known gap
+_PILOT_GAP = 3e-3  # relative gap at which a sample has told what it can
+_CLOSE = 1e-3  # squared Newton decrement, for each row, from which the path is followed
+_FLAT = 0.3  # share of the slope that may be left at the end of a line search
+_MOST_SEARCHES = 12
+_MOST_CENTRING = 60
+_TO_THE_WALL = 0.995
+_WIDE = 100  # features from which two more passes cost little beside the matrix
+_LONG = 0.9  # length of a step that is not bent
+_HOPE = (0.1, 1.1)  # length that a bent step is to reach: a constant, and a factor of what it was
+_SHORT = 0.1  # length of a step that shows the path to be lost
+_MOST_SHORT = 3
+_MOST_RECENTRINGS = 4
+_NARROWER = 0.9  # what a gap is to become of before it counts as smaller
+_MOST_IDLE = 8
+_ROUNDING = 1e-14  # relative gap at which nothing but rounding is left
+_JITTER = 1e-14  # of a unit diagonal
+
+
+def after_measure(state: InteriorState, sums: Floats, _: float) -> None:
+    """Choose where on the path to begin."""
+    expected = state.primal  # on the sample, if the weights come from one
+    state.pulled[:] = sums[:-3]
+    _set_values(state, sums[-3:])
+    if not state.is_final_level and not represents(state.sample):
+        state.next_level()
+        return
+    if state.is_warm and state.primal > state.value_at_zero:
+        state.forget()
+        return
+    if state.level == 0 and not state.is_warm:
+        state.tau = _START * state.sample.cost
+    else:
+        gap = _WARM_SHARE * state.primal
+        if state.is_warm:
+            gap = min(gap, _WARM_ROOM * (state.primal - state.dual))
+        else:
+            gap = max(gap, state.primal - expected)
+        state.tau = gap / state.n_products
+    _centre(state)
+
+
+def after_matrix(state: InteriorState, sums: Floats, _: float) -> None:
+    """Factorise, and choose between centring and following."""
+    width = len(state.weights)
+    square = sums.reshape(width + VECTORS, width + VECTORS)
+    normal = square[:width, :width]
+    state.pulled[:], state.force[:], state.barrier[:] = square[width:, :width]
+    residual = state.pulled - state.ridge * state.weights
+    if not _factorise(state, normal + np.diag(state.ridge)):
+        state.at_rest = True
+        return
+    if state.is_centring:
+        state.direction[:] = _solve(state, residual)
+        decrement = float(state.direction @ residual) / state.tau
+        is_close = decrement <= _CLOSE * state.sample.rows.n_rows
+        if not is_close and state.centring_steps < _MOST_CENTRING:
+            state.length, state.low, state.high = 1.0, 0.0, math.inf
+            state.slope = -float(state.direction @ residual)
+            state.n_searches = 0
+            state.stage = "trial"
+            return
+        state.is_centring = False
+    state.force += residual
+    state.direction[:] = _solve(state, state.force)
+    state.stage = "affine"
+
+
+def after_trial(state: InteriorState, _: Floats, __: float) -> None:
+    """Begin the line search."""
+    state.stage = "search"
+
+
+def after_search(state: InteriorState, sums: Floats, _: float) -> None:
+    """Accept a length or try another one."""
+    step, ridge = state.direction, state.ridge
+    slope = float(step @ (ridge * (state.weights + state.length * step))) - float(sums[0])
+    state.n_searches += 1
+    if abs(slope) <= _FLAT * abs(state.slope) or state.n_searches >= _MOST_SEARCHES:
+        state.stage = "settle"
+    elif slope < 0.0:
+        state.low = state.length
+        state.length = 2.0 * state.length if math.isinf(state.high) else _middle(state)
+    else:
+        state.high = state.length
+        state.length = _middle(state)
+
+
+def after_settle(state: InteriorState, _: Floats, __: float) -> None:
+    """Count a step of centring."""
+    state.weights += state.length * state.direction
+    state.steps += 1
+    state.centring_steps += 1
+    state.stage = "matrix"
+
+
+def after_affine(state: InteriorState, sums: Floats, peak: float) -> None:
+    """Choose tau by Mehrotra's rule, and the corrected direction."""
+    now, first, second = (float(product) for product in sums[-3:])
+    length = _length(peak, 1.0)
+    left = (now + length * first + length * length * second) / now
+    state.tau = now / state.n_products * min(1.0, max(left, 0.0)) ** 3
+    state.right[:] = state.force + state.tau * state.barrier - sums[:-3]
+    state.direction[:] = _solve(state, state.right)
+    state.is_refined = False
+    state.stage = "final"
+
+
+def after_final(state: InteriorState, sums: Floats, peak: float) -> None:
+    """Choose the length of the step, or bend a short one towards the path first."""
+    state.pull_change[:] = sums
+    state.length = _length(peak, _TO_THE_WALL)
+    state.stage = "update"
+    is_wide = len(state.weights) >= _WIDE
+    if is_wide and state.length < _LONG and not state.is_refined:
+        state.length = min(1.0, _HOPE[0] + _HOPE[1] * state.length)
+        state.stage = "refine"
+
+
+def after_refine(state: InteriorState, sums: Floats, _: float) -> None:
+    """Find the bent direction."""
+    state.right -= sums
+    state.direction[:] = _solve(state, state.right)
+    state.is_refined = True
+    state.stage = "final"
+
+
+def after_update(state: InteriorState, sums: Floats, _: float) -> None:
+    """Judge the new point: follow on, centre again, go to more rows, or rest."""
+    state.weights += state.length * state.direction
+    state.pulled += state.length * state.pull_change
+    state.steps += 1
+    _set_values(state, sums[:3])
+    gap = state.primal - state.dual
+    if not state.is_final_level and gap <= _PILOT_GAP * abs(state.primal):
+        _to_more_rows(state)
+        return
+    state.idle = 0 if gap < _NARROWER * state.smallest_gap else state.idle + 1
+    state.smallest_gap = min(gap, state.smallest_gap)
+    state.short_steps = state.short_steps + 1 if state.length < _SHORT else 0
+    state.stage = "matrix"
+    if state.idle >= _MOST_IDLE or gap <= _ROUNDING * abs(state.primal):
+        state.at_rest = state.is_final_level
+        if not state.is_final_level:
+            _to_more_rows(state)
+    elif state.short_steps >= _MOST_SHORT:
+        state.at_rest = state.recentrings >= _MOST_RECENTRINGS
+        state.recentrings += 1
+        state.tau = float(sums[3]) / state.n_products
+        _centre(state)
+
+
+AFTER: dict[str, Callable[[InteriorState, Floats, float], None]] = {
+    "measure": after_measure,
+    "matrix": after_matrix,
+    "trial": after_trial,
+    "search": after_search,
+    "settle": after_settle,
+    "affine": after_affine,
+    "final": after_final,
+    "refine": after_refine,
+    "update": after_update,
+}
+
+
+def _centre(state: InteriorState) -> None:
+    state.is_centring = True
+    state.centring_steps = state.short_steps = 0
+    state.stage = "matrix"
+
+
+def _to_more_rows(state: InteriorState) -> None:
+    state.next_level()
+    state.smallest_gap, state.idle, state.recentrings = math.inf, 0, 0
+    state.stage = "measure"
+
+
+def _length(peak: float, share: float) -> float:
+    """Return how far a step may go: a share of the way to the first bound, or to its end."""
+    return min(1.0, share / peak) if peak > 0.0 else 1.0
+
+
+def _middle(state: InteriorState) -> float:
+    return 0.5 * (state.low + state.high)
+
+
+def _set_values(state: InteriorState, sums: Floats) -> None:
+    """Set the objective values; what balancing the dual point will take is taken already."""
+    losses, alpha, bent = (float(value) for value in sums)
+    ridge = state.ridge
+    squares = float(state.weights @ (ridge * state.weights))
+    state.primal = 0.5 * squares + losses
+    norm = float(state.pulled @ (ridge * state.pulled))
+    state.dual = state.problem.loss.dual_linear * alpha - 0.5 * (bent + norm)
+    if state.problem.intercept is Intercept.FREE:
+        price = 2.0 * (state.problem.loss.zero_from + abs(float(state.weights[-1])))
+        state.dual -= price * abs(float(state.pulled[-1]))
+
+
+def _factorise(state: InteriorState, normal: Floats) -> bool:
+    """Factorise a matrix scaled to a unit diagonal; return whether it went well."""
+    state.scale[:] = 1.0 / np.sqrt(np.maximum(np.diag(normal), np.finfo(np.float64).tiny))
+    scaled = normal * np.outer(state.scale, state.scale)
+    scaled[np.diag_indices_from(scaled)] += _JITTER
+    try:
+        state.factor[:] = scipy.linalg.cholesky(scaled, lower=True, check_finite=False)
+    except scipy.linalg.LinAlgError:
+        return False
+    return bool(np.isfinite(state.factor).all())
+
+
+def _solve(state: InteriorState, right: Floats) -> Floats:
+    factor = (state.factor, True)
+    solved = scipy.linalg.cho_solve(factor, state.scale * right, check_finite=False)
+    return np.asarray(state.scale * solved)

@@ -1,0 +1,120 @@
+"""The rows that an interior point method works on: a sample of them first, then all.
+
+A sample is drawn row by row from equal stretches of the data, so that neither their order nor a
+period in it matters, and its costs are scaled up to those of all rows. It is copied, so that its
+size is bounded, whatever the size of the data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hinge.ingest import assemble
+from hinge.problem import Problem
+from hinge.rows import Block, Rows
+
+Floats = NDArray[np.float64]
+
+_SHARE = 8  # a sample is at most this fraction of the rows that follow it
+_MOST_VALUES = 1 << 23  # stored values of a sample
+_LEAST_ROWS = 1000
+_ROWS_PER_FEATURE = 8
+_LEAST_OF_A_CLASS = 20
+_BLOCKS = 4  # short blocks that a panel has
+_FEW_FEATURES = 128
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Rows with labels and costs.
+
+    Parameters
+    ----------
+    rows : Rows
+        The rows.
+    signs : ndarray of int8
+        Their labels.
+    cost : float
+        Their cost; the mean one if they have costs of their own.
+    costs : ndarray or None
+        Their costs, where these differ.
+    """
+
+    rows: Rows
+    signs: NDArray[np.int8]
+    cost: float
+    costs: Floats | None = None
+
+    @property
+    def panel_rows(self) -> int:
+        """Rows that a pass takes at a time: few short blocks at once cost fewer calls."""
+        is_short = not self.rows.is_sparse and self.rows.n_features <= _FEW_FEATURES
+        return self.rows.block_rows * (_BLOCKS if is_short else 1)
+
+    @property
+    def n_panels(self) -> int:
+        """How many panels there are."""
+        return -(-self.rows.n_rows // self.panel_rows)
+
+    def panel(self, number: int) -> Block:
+        """Return some rows as float64."""
+        size, rows = self.panel_rows, self.rows
+        if size == rows.block_rows:
+            return rows.block(number)
+        start, stop = number * size, min((number + 1) * size, rows.n_rows)
+        values = rows.values[start:stop].astype(np.float64, copy=False)
+        return Block(start, stop, values, rows.n_features)
+
+
+def sample_sizes(problem: Problem) -> list[int]:
+    """Return how many rows the samples have, the smallest first, all rows last."""
+    rows = problem.rows
+    sizes = [rows.n_rows]
+    per_row = max(1, rows.n_stored // rows.n_rows)
+    least = max(_LEAST_ROWS, _ROWS_PER_FEATURE * rows.n_features)
+    while (size := min(sizes[0] // _SHARE, _MOST_VALUES // per_row)) >= least:
+        sizes.insert(0, size)
+    return sizes
+
+
+def draw(problem: Problem, size: int, seed: int) -> Sample:
+    """Return a sample of that many rows, less those without cost; all rows if it is all of them."""
+    rows, weights = problem.rows, problem.sample_weight
+    if size == rows.n_rows:
+        picks: Any = slice(None)
+        sample = rows
+    else:
+        offsets = np.random.default_rng([seed, size]).random(size)
+        picks = ((np.arange(size) + offsets) * (rows.n_rows / size)).astype(np.int64)
+        picks = np.minimum(picks, rows.n_rows - 1)
+        picks = picks if weights is None else picks[weights[picks] > 0.0]
+        sample = Rows(_take(rows, picks))
+    total = float(np.sum(problem.costs))
+    if weights is None:
+        return Sample(sample, problem.signs[picks], total / sample.n_rows)
+    costs = problem.costs[picks]
+    costs = costs * (total / float(np.sum(costs)))
+    mean = float(np.sum(costs)) / int(np.count_nonzero(costs))
+    return Sample(sample, problem.signs[picks], mean, costs)
+
+
+def represents(sample: Sample) -> bool:
+    """Return whether a sample has enough rows of both classes to say something of all rows."""
+    positive = int(np.count_nonzero(sample.signs > 0))
+    return min(positive, len(sample.signs) - positive) >= _LEAST_OF_A_CLASS
+
+
+def _take(rows: Rows, picks: NDArray[np.int64]) -> Any:
+    """Return some rows as an array or a CSR array of their own."""
+    if not rows.is_sparse:
+        return rows.values[picks]
+    starts, stops = rows.indptr[picks].astype(np.int64), rows.indptr[picks + 1].astype(np.int64)
+    lengths = stops - starts
+    offsets = np.concatenate(([0], np.cumsum(lengths)))
+    places = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
+    pieces = (rows.values[places], rows.indices[places], offsets.astype(rows.indices.dtype))
+    return assemble(pieces, (len(picks), rows.n_features))

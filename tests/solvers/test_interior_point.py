@@ -1,0 +1,199 @@
+"""The interior point method."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from tests.estimators.data import cancer, two_classes
+from tests.solvers.data import some_weights, two_clouds
+
+from hinge import Point, Problem, Status, Stop, solve
+from hinge.data import Dataset, open_shards, write_shards
+from hinge.solvers import InteriorPoint
+from hinge.solvers.linear.interior_point import MOST_FEATURES
+
+LOSSES = ["hinge", "squared_hinge"]
+INTERCEPTS = ["augmented", "free", "none"]
+
+
+@pytest.mark.parametrize("C", [1e-4, 1.0, 1e4])
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+def test_unscaled_data_do_not_matter(loss: str, intercept: str, C: float) -> None:
+    X, y = cancer(scaled=False)
+    problem = Problem(X, y, loss=loss, intercept=intercept, C=C)
+    solution = solve(problem, InteriorPoint(), stop=Stop(gap=1e-6, steps=100))
+    assert solution.status is Status.SOLVED
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
+def test_same_optimum_as_coordinate_descent(loss: str, intercept: str, container: type) -> None:
+    X, y = two_classes()
+    weights = np.arange(60) % 3
+    problem = Problem(container(X), y, loss=loss, intercept=intercept, C=0.5, sample_weight=weights)
+    stop = Stop(gap=1e-8, steps=100)
+    solution = solve(problem, InteriorPoint(), stop)
+    other = solve(problem, "dual-coordinate", Stop(gap=1e-8)).certificate
+    assert solution.status is Status.SOLVED
+    assert solution.certificate.primal == pytest.approx(other.primal, rel=2e-8)
+    assert np.all(solution.dual_coef[weights == 0] == 0.0)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+def test_separable_classes(loss: str, intercept: str) -> None:
+    X, y = two_clouds(400, noise=0.05, seed=3)
+    X[:, 0] = np.where(y > 0, 3.0, -3.0) + X[:, 0] / 10
+    problem = Problem(X, y, loss=loss, intercept=intercept, C=1e6)
+    solution = solve(problem, InteriorPoint(), Stop(gap=1e-6, steps=200))
+    assert solution.status is Status.SOLVED
+
+
+def many_rows(n: int = 20_000, d: int = 10, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, (X[:, 0] + X[:, 1] + rng.normal(size=n) > 0.3).astype(int)
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array, lambda X: X.astype(np.float32)])
+def test_samples_come_first(intercept: str, storage) -> None:
+    X, y = many_rows()
+    problem = Problem(storage(X), y, intercept=intercept, C=10.0)
+    levels = []
+    solution = solve(
+        problem,
+        InteriorPoint(),
+        Stop(gap=1e-6, steps=100),
+        observers=[lambda event: levels.append(event.state().level)],
+    )
+    assert solution.status is Status.SOLVED
+    assert levels[0] == 0
+    assert levels[-1] == 1
+
+
+def test_a_sample_without_a_class_is_skipped() -> None:
+    X, y = many_rows()
+    y[:] = 0
+    y[:30] = 1
+    solution = solve(Problem(X, y), InteriorPoint(), Stop(gap=1e-6, steps=100))
+    assert solution.status is Status.SOLVED
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+@pytest.mark.parametrize("shape", [(4_000, 200), (12_000, 100)])
+def test_the_number_of_threads_changes_no_bit(shape: tuple[int, int], threads: int) -> None:
+    X, y = many_rows(*shape)
+    problem = Problem(X, y)
+    ends = []
+    for count in (1, threads):
+        solver, state = InteriorPoint(), InteriorPoint().start(problem)
+        state.threads = count
+        while solver.progress(state).steps < 10:
+            solver.step(state, 100_000_000)
+        ends.append(solver.point(state))
+    assert state.is_final_level
+    assert state.sample.n_panels > 2
+    np.testing.assert_array_equal(ends[0].coef, ends[1].coef)
+    np.testing.assert_array_equal(ends[0].dual_coef, ends[1].dual_coef)
+
+
+def test_a_state_pickled_within_a_pass_goes_on() -> None:
+    X, y = many_rows(4_000, 200)
+    problem = Problem(X, y)
+    solver = InteriorPoint()
+    states = [solver.start(problem), solver.start(problem)]
+    for number in range(100):
+        for state in states:
+            solver.step(state, 1)
+        if number % 7 == 3:
+            states[1] = pickle.loads(pickle.dumps(states[1])).resumed(problem)
+    points = [solver.point(state) for state in states]
+    assert states[0].steps > 2
+    assert states[0].parts().keys() == states[1].parts().keys()
+    np.testing.assert_array_equal(points[0].coef, points[1].coef)
+    np.testing.assert_array_equal(states[0].row_variables, states[1].row_variables)
+
+
+def test_a_warm_start_saves_steps() -> None:
+    X, y = many_rows(5_000)
+    problem = Problem(X, y)
+    stop = Stop(gap=1e-6)
+    first = solve(problem, InteriorPoint(), stop)
+    assert solve(problem, InteriorPoint(), stop, warm=first).steps == 0
+    near = solve(problem.with_C(1.1), InteriorPoint(), stop, warm=first)
+    cold = solve(problem.with_C(1.1), InteriorPoint(), stop)
+    assert near.status is cold.status is Status.SOLVED
+    assert near.steps < cold.steps
+
+
+@pytest.mark.parametrize(
+    "warm",
+    [
+        Point(np.full(6, np.nan)),
+        Point(np.full(6, 1e200), 1e200),
+        Point(np.zeros(3)),
+        Point(np.ones(6), -50.0, np.full(80, np.nan)),
+        Point(np.ones(6), 3.0, np.full(80, 1e9)),
+    ],
+)
+def test_a_useless_warm_start_does_no_harm(warm: Point) -> None:
+    X, y = two_clouds()
+    problem = Problem(X, y, sample_weight=some_weights(len(y)))
+    solution = solve(problem, InteriorPoint(), Stop(gap=1e-6, steps=200), warm=warm)
+    assert solution.status is Status.SOLVED
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_rows_may_stay_in_their_file(tmp_path, sparse: bool) -> None:
+    X, y = many_rows()
+    stored = sp.csr_array(X) if sparse else X
+    write_shards(tmp_path / "rows", [Dataset(stored, y)])
+    mapped = open_shards(tmp_path / "rows")
+    stop = Stop(gap=1e-5)
+    from_file = solve(Problem(mapped.X, mapped.y), InteriorPoint(), stop)
+    from_memory = solve(Problem(stored, y), InteriorPoint(), stop)
+    assert from_file.status is Status.SOLVED
+    np.testing.assert_array_equal(from_file.coef, from_memory.coef)
+
+
+def test_many_features_get_bent_steps() -> None:
+    X, y = many_rows(900, 120)
+    problem = Problem(X, y, C=10.0)
+    bent = []
+    solution = solve(
+        problem,
+        InteriorPoint(),
+        Stop(gap=1e-8, steps=60),
+        observers=[lambda event: bent.append(event.state().is_refined)],
+    )
+    assert solution.status is Status.SOLVED
+    assert any(bent)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("stage", "lunch"), ("level", 7), ("position", 10**6), ("n_sums", 10**6), ("last_level", 3)],
+)
+def test_an_impossible_state_is_refused(name: str, value) -> None:
+    solver = InteriorPoint()
+    state = solver.start(Problem(*many_rows(100)))
+    setattr(state, name, value)
+    with pytest.raises(ValueError, match="a run cannot be in stage"):
+        solver.progress(state)
+
+
+def test_what_is_refused_and_what_is_used_instead() -> None:
+    wide = Problem(np.eye(2, MOST_FEATURES + 1), [0, 1])
+    support = InteriorPoint().supports(wide)
+    assert not support
+    assert "features are too many for a dense matrix" in support.reason
+    assert "use solver='dual-coordinate'" in support.reason
+    support = InteriorPoint().supports(Problem(np.eye(2), [0, 1], loss="huber"))
+    assert not support
+    assert "neither hinge nor squared hinge" in support.reason
