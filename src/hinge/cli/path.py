@@ -176,7 +176,8 @@ def _fitted(
     settings: PathSettings, Cs: list[float], data: Dataset, output: Output
 ) -> tuple[LinearSVCCV, list[str]]:
     """Return the estimator with its scores, and what it warned of."""
-    fewest = int(np.unique(np.asarray(data.y), return_counts=True)[1].min())
+    y = np.asarray(data.y)
+    fewest = int(np.unique(y, return_counts=True)[1].min())
     if settings.cv > fewest:
         message = f"--cv {settings.cv} is more than the {fewest} rows of the smallest class."
         raise UsageError(message)
@@ -186,7 +187,7 @@ def _fitted(
     model = LinearSVCCV(Cs, cv=cv, class_weight=weights, **settings.parameters())
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
-        model.fit(data.X, data.y)
+        model.fit(data.X, y)
     told = [in_options(str(warning.message)) for warning in caught]
     for text in told:
         output.warning(text)

