@@ -51,18 +51,26 @@ def test_without_folds_the_error_is_that_of_training(shell: Shell) -> None:
     assert "Least error on the training rows" in run.out
 
 
-@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
-@pytest.mark.parametrize("folds", ["0", "3"])
-def test_the_picture(shell: Shell, suffix: str, folds: str) -> None:
+@pytest.mark.parametrize(
+    ("suffix", "head", "folds"),
+    [(".png", b"\x89PNG", 3), (".svg", b"<?xml", 0), (".PDF", b"%PDF", 0)],
+)
+def test_the_picture(shell: Shell, suffix: str, head: bytes, folds: int) -> None:
     name = f"curve{suffix}"
     run = shell("path", "rows.svm", "--Cs", "0.1,1", "--cv", folds, "--plot", name)
     assert run.code == 0
     assert f"drew the curve in {name}." in run.err
-    heads = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
-    assert Path(name).read_bytes().startswith(heads[suffix])
-    again = shell("path", "rows.svm", "--Cs", "1", "--plot", name)
-    assert (again.code, "exists already; pass --force" in again.err) == (1, True)
-    assert shell("path", "rows.svm", "--Cs", "1", "--plot", name, "--force").code == 0
+    assert Path(name).read_bytes().startswith(head)
+
+
+def test_a_picture_replaces_nothing_without_force(shell: Shell) -> None:
+    Path("curve.svg").write_text("mine")
+    words = ("path", "rows.svm", "--Cs", "1", "--plot", "curve.svg")
+    run = shell(*words)
+    assert (run.code, Path("curve.svg").read_text()) == (1, "mine")
+    assert "exists already; pass --force to replace it." in run.err
+    assert shell(*words, "--force").code == 0
+    assert Path("curve.svg").read_text().startswith("<?xml")
 
 
 def test_a_picture_of_another_kind_is_refused_at_once(shell: Shell) -> None:
