@@ -6,8 +6,8 @@ Values are solved from small to large: a small C is quick from nothing, and the 
 are not, then begin near their optimum. From C to C' the box of the dual coefficients grows by
 C'/C, and the coefficients with it: they stay feasible (y'alpha = 0 included), rows at a bound stay
 at it, and where the losses outweigh the norm both objectives grow by about that factor too, so that
-the relative gap is hardly wider than before. Coefficients that stay as they are, or of which only
-those at a bound grow, leave ten and five times as much to do (``docs/user_guide/paths.md``).
+the relative gap is hardly wider than before. If only coefficients at a bound grow, five times as
+much is left to do (a9a, MNIST); if all stay as they are, thirteen times (a9a).
 
 Rows need no screening of their own here: the solver begins with a check pass at C', which screens
 by the gap of the carried point, and that is the neighbour's certificate seen from C'.
