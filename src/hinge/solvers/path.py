@@ -10,7 +10,8 @@ the relative gap is hardly wider than before. If only coefficients at a bound gr
 much is left to do (a9a, MNIST); if all stay as they are, thirteen times (a9a).
 
 Rows need no screening of their own here: the solver begins with a check pass at C', which screens
-by the gap of the carried point, and that is the neighbour's certificate seen from C'.
+by the gap of the carried point, and that is the neighbour's certificate seen from C'. At a gap of
+1e-3 even this changes the number of passes by no more than 2 % (a9a, usps).
 """
 
 from __future__ import annotations
