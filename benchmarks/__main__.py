@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from benchmarks.micro import kernels
-from benchmarks.promises import extremes, interrupts, memory, reader
+from benchmarks.promises import extremes, interrupts, memory, path, reader
 from benchmarks.suite import environments, linear, tables
 from benchmarks.suite.arrays import cache_folder
 from benchmarks.suite.registry import PEERS
@@ -35,6 +35,7 @@ def main(arguments: list[str]) -> int:
     commands.add_parser("extremes", help="C from 1e-10 to 1e10")
     commands.add_parser("interrupts", help="how soon a fit answers Ctrl-C")
     commands.add_parser("memory", help="what a fit takes beyond the caller's arrays")
+    commands.add_parser("path", help="a path of C against fits of their own")
     commands.add_parser("reader", help="how fast LIBSVM text is read")
     again = commands.add_parser("tables", help="write page and picture of a record once more")
     again.add_argument("record", type=Path, help="a JSON file that a benchmark wrote")
@@ -51,6 +52,8 @@ def main(arguments: list[str]) -> int:
         return interrupts.main(_RESULTS, arguments)
     if options.command == "memory":
         return memory.main(_RESULTS, arguments)
+    if options.command == "path":
+        return path.main(_RESULTS, arguments)
     if options.command == "reader":
         return reader.main(_RESULTS, arguments)
     linear.write(Report.load(options.record), options.record.parent, options.record.stem)

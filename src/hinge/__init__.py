@@ -17,12 +17,14 @@ from hinge.errors import (
     UnsupportedError,
 )
 from hinge.estimators.linear_svc import LinearSVC
+from hinge.estimators.linear_svc_cv import LinearSVCCV
 from hinge.models.compare import compare
 from hinge.models.files import load, save
 from hinge.models.sklearn_models import from_sklearn
 from hinge.problem import Problem
 from hinge.result import Certificate, Point, Solution, Status, Stop
 from hinge.solvers.driver import solve
+from hinge.solvers.path import path
 
 __version__ = "0.1.0.dev0"
 
@@ -37,6 +39,7 @@ __all__ = [
     "InvalidParameterError",
     "InvalidWeightsError",
     "LinearSVC",
+    "LinearSVCCV",
     "MissingDependencyError",
     "ModelFileError",
     "Point",
@@ -52,6 +55,7 @@ __all__ = [
     "load",
     "losses",
     "models",
+    "path",
     "save",
     "solve",
     "solvers",

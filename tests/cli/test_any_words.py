@@ -15,15 +15,17 @@ from tests.cli.running import classes_apart
 from hinge.cli._run import run
 
 COMMANDS = ["train", "predict", "evaluate", "inspect", "verify", "convert", "import-model"]
-COMMANDS += ["export", "svm-train", "liblinear-train", "svm-predict"]
+COMMANDS += ["path", "export", "svm-train", "liblinear-train", "svm-predict"]
 FILES = ["rows.svm", "m", "text.model", "new", "new.svm", "new.hingedata", "new.onnx", "bad.svm"]
 FILES += ["missing", "folder", "folder/x", "table.csv", "empty", "", "\x1b[31m"]
 OPTIONS = ["--json", "-q", "--C", "--tol", "--loss", "--intercept", "--class-weight", "--label"]
 OPTIONS += ["--format", "--index-base", "--max-iter", "--seed", "--threads", "--scores", "-o"]
 OPTIONS += ["--unlabelled", "--no-proof", "--to", "--dtype", "--checkpoint", "--resume", "--force"]
 OPTIONS += ["-s", "-t", "-c", "-B", "-R", "-e", "-v", "-w1", "-b", "--help", "--", "--nonsense"]
+OPTIONS += ["--Cs", "--cv", "--plot"]
 VALUES = ["0", "1", "2", "-1", "1e-3", "nan", "inf", "1e999", "x", "hinge", "free", "none", "csv"]
 VALUES += ["1=2", "balanced", "=", "label", "liblinear", "onnx", "shards", "libsvm", "float32"]
+VALUES += ["0.1,1", "1e-2:1:3", "new.png"]
 
 
 @pytest.fixture(scope="module", autouse=True)

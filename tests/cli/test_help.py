@@ -14,6 +14,7 @@ from hinge.cli._app import app
 
 COMMANDS = [
     "train",
+    "path",
     "predict",
     "evaluate",
     "inspect",

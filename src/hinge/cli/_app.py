@@ -15,6 +15,7 @@ from hinge.cli.evaluate import EvaluateSettings, evaluate
 from hinge.cli.export import ExportSettings, export
 from hinge.cli.import_model import ImportSettings, import_model
 from hinge.cli.inspect import InspectSettings, inspect
+from hinge.cli.path import PathSettings, path
 from hinge.cli.predict import PredictSettings, predict
 from hinge.cli.svm_predict import SvmPredictSettings, svm_predict
 from hinge.cli.svm_train import (
@@ -65,6 +66,7 @@ _CLASSIC = "In the style of LIBSVM and LIBLINEAR"
 _WORDS = {"ignore_unknown_options": True, "help_option_names": ["--help"]}
 
 add_command(app, "train", TrainSettings, train)
+add_command(app, "path", PathSettings, path)
 add_command(app, "predict", PredictSettings, predict)
 add_command(app, "evaluate", EvaluateSettings, evaluate)
 add_command(app, "inspect", InspectSettings, inspect)

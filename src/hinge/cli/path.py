@@ -1,0 +1,227 @@
+"""``hinge path``: what different values of C give, each of them certified."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from sklearn.exceptions import ConvergenceWarning
+
+from hinge.cli._console import Output
+from hinge.cli._curve import Curve, check_matplotlib, draw
+from hinge.cli._data import Reader
+from hinge.cli._errors import Stopped, UsageError
+from hinge.cli._models import check_output
+from hinge.cli._options import DataFile, Force, ReadingOptions, Threads
+from hinge.cli._weights import class_weights
+from hinge.cli._words import in_options
+from hinge.cli.train import MACHINE, STOPPING, InterceptKind, Loss
+from hinge.data import Dataset
+from hinge.errors import Interrupted
+from hinge.estimators.linear_svc_cv import LinearSVCCV
+
+_MOST_VALUES = 10_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class PathSettings(ReadingOptions):
+    """What ``hinge path`` is asked to do."""
+
+    data: DataFile
+    Cs: Annotated[
+        str,
+        typer.Option(
+            "--Cs",
+            metavar="VALUES",
+            help="Values of C: 0.01,0.1,1 for these, 1e-3:1e2:20 for 20 from 1e-3 to 100, evenly "
+            "spaced on a logarithmic scale.",
+            rich_help_panel=MACHINE,
+        ),
+    ] = "1e-4:1e4:10"
+    cv: Annotated[
+        int,
+        typer.Option(
+            help="Number of folds of a cross-validation; 0 trains on all rows, and the error "
+            "shown is then that of training.",
+            rich_help_panel=MACHINE,
+        ),
+    ] = 0
+    loss: Annotated[Loss, typer.Option(help="Loss of a margin.", rich_help_panel=MACHINE)] = (
+        Loss.SQUARED_HINGE
+    )
+    intercept: Annotated[
+        InterceptKind,
+        typer.Option(
+            help="augmented: the weight of a constant feature, as in LIBLINEAR; free: not "
+            "regularised, as in LIBSVM.",
+            rich_help_panel=MACHINE,
+        ),
+    ] = InterceptKind.AUGMENTED
+    intercept_scale: Annotated[
+        float,
+        typer.Option(help="Value of that constant feature.", rich_help_panel=MACHINE),
+    ] = 1.0
+    class_weight: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--class-weight",
+            "-w",
+            metavar="LABEL=WEIGHT",
+            help="Factor of C for a class, once for each class; or the word balanced.",
+            show_default=False,
+            rich_help_panel=MACHINE,
+        ),
+    ] = None
+    tol: Annotated[
+        float,
+        typer.Option("--tol", "-e", help="Relative gap to prove.", rich_help_panel=STOPPING),
+    ] = 1e-3
+    max_iter: Annotated[
+        int, typer.Option(help="Limit of passes for each fit.", rich_help_panel=STOPPING)
+    ] = 1000
+    time_limit: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            help="Limit of training, shared out among the fits.",
+            show_default=False,
+            rich_help_panel=STOPPING,
+        ),
+    ] = None
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Draw error and gap against C: a .png, .svg or .pdf file (needs matplotlib).",
+            show_default=False,
+        ),
+    ] = None
+    threads: Threads = -1
+    seed: Annotated[int, typer.Option(help="Seed of every random choice.")] = 0
+    force: Force = False
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters of the estimator, apart from C, folds and class weights."""
+        kind = self.intercept
+        return {
+            "loss": str(self.loss),
+            "fit_intercept": kind is not InterceptKind.NONE,
+            "intercept": "free" if kind is InterceptKind.FREE else None,
+            "intercept_scaling": self.intercept_scale,
+            "tol": self.tol,
+            "max_iter": self.max_iter,
+            "time_limit": self.time_limit,
+            "n_jobs": self.threads,
+            "random_state": self.seed,
+            "refit": False,
+        }
+
+
+def path(settings: PathSettings) -> int:
+    """Train on DATA for many values of C and show what each of them gives.
+
+    Every value is solved from its neighbour and certified. With --cv the error is that of rows
+    held out, which says which C to train with.
+    """
+    output = settings.output()
+    Cs = read_values(settings.Cs)
+    if settings.cv < 0 or settings.cv == 1:
+        message = f"--cv must be 0 or at least 2; got {settings.cv}."
+        raise UsageError(message)
+    if settings.plot is not None:
+        check_output(settings.plot, settings.force, [settings.data])
+        check_matplotlib(settings.plot)
+    try:
+        data = Reader(settings, output, settings.threads).read(settings.data)
+        model, told = _fitted(settings, Cs, data, output)
+        curve = _curve(settings, model, told)
+        if settings.plot is not None:
+            draw(curve, settings.plot)
+    except (Interrupted, KeyboardInterrupt):
+        message = "stopped by Ctrl-C; nothing was written."
+        raise Stopped(message) from None
+    _show(curve, settings, output)
+    return curve.exit_code
+
+
+def read_values(text: str) -> list[float]:
+    """Return the values of C that ``--Cs`` stands for.
+
+    Parameters
+    ----------
+    text : str
+        Numbers with commas between them, or FROM:TO:COUNT.
+    """
+    try:
+        if ":" not in text:
+            return [float(word) for word in text.split(",")]
+        low, high, number = text.split(":")
+        ends, count = (float(low), float(high)), int(number)
+        if not (0 < ends[0] < np.inf and 0 < ends[1] < np.inf and 1 <= count <= _MOST_VALUES):
+            raise ValueError
+    except ValueError:
+        message = (
+            f"--Cs takes numbers such as 0.01,0.1,1 or FROM:TO:COUNT such as 1e-3:1e2:20; "
+            f"got {text!r}."
+        )
+        raise UsageError(message) from None
+    return [float(C) for C in np.geomspace(*ends, count)]
+
+
+def _fitted(
+    settings: PathSettings, Cs: list[float], data: Dataset, output: Output
+) -> tuple[LinearSVCCV, list[str]]:
+    """Return the estimator with its scores, and what it warned of."""
+    y = np.asarray(data.y)
+    fewest = int(np.unique(y, return_counts=True)[1].min())
+    if settings.cv > fewest:
+        message = f"--cv {settings.cv} is more than the {fewest} rows of the smallest class."
+        raise UsageError(message)
+    everything = np.arange(data.X.shape[0])
+    cv: Any = settings.cv or [(everything, everything)]
+    weights = class_weights(settings.class_weight, data.y)
+    model = LinearSVCCV(Cs, cv=cv, class_weight=weights, **settings.parameters())
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ConvergenceWarning)
+        model.fit(data.X, y)
+    told = [in_options(str(warning.message)) for warning in caught]
+    for text in told:
+        output.warning(text)
+    return model, told
+
+
+def _curve(settings: PathSettings, model: LinearSVCCV, told: list[str]) -> Curve:
+    return Curve(
+        Cs=model.Cs_,
+        errors=1.0 - model.scores_,
+        gaps=model.gaps_.max(axis=0),
+        seconds=model.seconds_.sum(axis=0),
+        tolerance=settings.tol,
+        folds=settings.cv,
+        best=model.C_,
+        warnings=tuple(told),
+    )
+
+
+def _show(curve: Curve, settings: PathSettings, output: Output) -> None:
+    """Write the table, or its JSON."""
+    if settings.json:
+        output.result("", {"data": str(settings.data), **curve.data()})
+        return
+    kind = "error" if curve.folds else "training error"
+    lines = [
+        [f"{C:.4g}", f"{gap:.1e}", f"{seconds:.3f}", f"{error:.4f}"]
+        for C, gap, seconds, error in zip(
+            curve.Cs, curve.gaps, curve.seconds, curve.mean_errors, strict=True
+        )
+    ]
+    output.table(["C", "gap", "seconds", kind], lines)
+    where = f"{curve.folds} folds" if curve.folds else "the training rows"
+    text = f"\nLeast error on {where}: {curve.mean_errors.min():.4f} at C = {curve.best:.4g}."
+    output.result(text, {})
+    if settings.plot is not None:
+        output.note(f"drew the curve in {settings.plot}.")

@@ -1,0 +1,411 @@
+"""Linear support vector classification that chooses C by cross-validation."""
+
+from __future__ import annotations
+
+import inspect
+import time
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import check_scoring
+from sklearn.utils import _safe_indexing
+
+from hinge.errors import Interrupted, InvalidParameterError
+from hinge.estimators._checks import boolean
+from hinge.estimators._data import training_data
+from hinge.estimators._folds import (
+    Clock,
+    Fold,
+    accuracy,
+    fold_paths,
+    held_out_values,
+    make_folds,
+    worst_gaps,
+)
+from hinge.estimators._linear_model import LinearClassifier
+from hinge.estimators._options import LinearOptions, linear_options
+from hinge.estimators.linear_svc import LinearSVC
+from hinge.multiclass import Labels, Plan, data_fingerprint, has_begun, solve_one_vs_rest
+from hinge.result import Certificate, Point, Solution, Status
+from hinge.rows import Rows
+from hinge.solvers import Solver, StopFlag, listening
+from hinge.solvers.path import values_of_C
+
+Floats = NDArray[np.float64]
+Paths = list[list[list[Solution]]]
+
+_DECADES = (-4, 4)  # what a number of values of C is spread over, as in scikit-learn
+
+
+class LinearSVCCV(LinearClassifier):
+    """Linear support vector classification with C chosen by certified cross-validation.
+
+    Every fold walks the values of C from small to large, each solved from its neighbour and each
+    certified; folds share the rows, of which there is no copy. The model is then fitted to all
+    rows with the best C.
+
+    Parameters
+    ----------
+    Cs : int or list of float, default=10
+        Values of C, each greater than 0; a number is so many values from 1e-4 to 1e4, evenly
+        spaced on a logarithmic scale.
+    cv : int, splitter, iterable of splits or None, default=None
+        How to divide the rows, as in scikit-learn; None is 5 stratified folds.
+    scoring : str, callable or None, default=None
+        What to maximise; None is accuracy. Any other needs a copy of the held-out rows.
+    refit : bool, default=True
+        Whether to fit all rows with the best C. Without it there are scores and ``C_``, but no
+        model to predict with.
+    penalty : {"l2"}, default="l2"
+        Norm of the weights.
+    loss : {"hinge", "squared_hinge", "huber"}, default="squared_hinge"
+        Loss of a margin.
+    dual : bool or "auto", default="auto"
+        Accepted for scikit-learn's sake; it has no effect.
+    tol : float, default=1e-4
+        Relative duality gap that every fit has to prove, at least 0.
+    multi_class : {"ovr"}, default="ovr"
+        One class against the rest; all classes share the same C.
+    fit_intercept : bool, default=True
+        Whether the decision function has an intercept.
+    intercept_scaling : float, default=1
+        Value of the constant feature whose weight makes the intercept, greater than 0.
+    class_weight : dict or "balanced" or None, default=None
+        Factor of C for each class; ``"balanced"`` counts the rows that a fold trains on.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the order in which rows are visited; None is 0. It does not divide the rows: give
+        ``cv`` a splitter with a seed for that.
+    max_iter : int, default=1000
+        Limit of each fit, at least 0.
+    solver : str or Solver, default="auto"
+        Name of a solver, or a configured one from ``hinge.solvers``.
+    intercept : {"free", "none"} or None, default=None
+        None is scikit-learn's penalised intercept, ``"free"`` is not penalised.
+    n_jobs : int or None, default=None
+        Threads, which share out folds and classes; -1 is every core. The result has the same bits
+        for any number.
+    time_limit : float or None, default=None
+        Limit in seconds on the whole fit, greater than 0, in equal parts for folds and refit.
+
+    Attributes
+    ----------
+    C_ : float
+        The value of C with the best mean score; of equal ones, the smallest.
+    Cs_ : ndarray of shape (n_Cs,)
+        The values of C, in the order given.
+    scores_ : ndarray of shape (n_folds, n_Cs)
+        The score of every fold for every C.
+    gaps_ : ndarray of shape (n_folds, n_Cs)
+        The relative gap that is proven of each of these fits; of several classes, the largest.
+    seconds_ : ndarray of shape (n_folds, n_Cs)
+        The time of each of these fits; of several classes, the sum.
+    best_estimator_ : LinearSVC
+        The model of all rows with the best C.
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Its weights.
+    intercept_ : ndarray of shape (1,) or (n_classes,), or float
+        Its intercepts; the number 0.0 if there is no intercept.
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    solution_ : Solution
+        Its solution; of several the one with the largest relative gap.
+    certificate_ : Certificate
+        The certificate of ``solution_``.
+    solutions_ : list of Solution
+        The solution of every binary problem.
+    certificates_ : list of Certificate
+        Their certificates.
+    n_iter_ : int
+        The most that any fit has done of what ``max_iter`` limits.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had any that are all strings.
+    data_fingerprint_ : str
+        What tells whether other rows, labels and weights are those of the fit.
+
+    See Also
+    --------
+    LinearSVC : The same for one value of C.
+    path : The path of a binary problem, without cross-validation.
+
+    Notes
+    -----
+    Sample weights count in training and in accuracy: a row of weight 0 is absent from both, one of
+    weight 2 is there twice. A ``scoring`` other than None is given them if it takes
+    ``sample_weight``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> X, y = make_classification(n_features=4, random_state=0)
+    >>> model = LinearSVCCV(Cs=[0.01, 0.1, 1.0]).fit(X, y)
+    >>> model.C_, model.scores_.shape, bool(model.gaps_.max() <= 1e-4)
+    (0.1, (5, 3), True)
+    """
+
+    C_: float
+    Cs_: Floats
+    scores_: Floats
+    gaps_: Floats
+    seconds_: Floats
+    best_estimator_: LinearSVC
+    solution_: Solution
+    certificate_: Certificate
+    solutions_: list[Solution]
+    n_iter_: int
+    n_features_in_: int
+    data_fingerprint_: str
+
+    def __init__(
+        self,
+        Cs: int | ArrayLike = 10,
+        *,
+        cv: Any = None,
+        scoring: Any = None,
+        refit: bool = True,
+        penalty: str = "l2",
+        loss: str = "squared_hinge",
+        dual: bool | str = "auto",
+        tol: float = 1e-4,
+        multi_class: str = "ovr",
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1,
+        class_weight: dict[Any, float] | str | None = None,
+        random_state: Any = None,
+        max_iter: int = 1000,
+        solver: str | Solver = "auto",
+        intercept: str | None = None,
+        n_jobs: int | None = None,
+        time_limit: float | None = None,
+    ) -> None:
+        self.Cs = Cs
+        self.cv = cv
+        self.scoring = scoring
+        self.refit = refit
+        self.penalty = penalty
+        self.loss = loss
+        self.dual = dual
+        self.tol = tol
+        self.multi_class = multi_class
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.max_iter = max_iter
+        self.solver = solver
+        self.intercept = intercept
+        self.n_jobs = n_jobs
+        self.time_limit = time_limit
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> LinearSVCCV:
+        """Choose C by cross-validation and fit all rows with it.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            Labels of any kind that can be put in order.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Not negative; weight 0 is a row that is absent, weight 2 a row that is there twice.
+
+        Returns
+        -------
+        LinearSVCCV
+            The fitted estimator.
+
+        Raises
+        ------
+        Interrupted
+            On Ctrl-C. During cross-validation nothing is stored; while all rows are fitted, the
+            best model found so far is.
+        """
+        began = time.perf_counter()
+        Cs = _values(self.Cs)
+        refit = boolean("refit", self.refit)
+        options = linear_options(self._machine(Cs[0]))
+        rows, labels = training_data(self, X, y, sample_weight)
+        folds = make_folds(self.cv, X, labels, self.class_weight)
+        tasks = (len(folds) + refit) * labels.n_problems
+        clock = Clock(options.stop.seconds, tasks, options.threads)
+        with listening() as flag:
+            paths = fold_paths(rows, folds, Cs, options, clock, flag)
+            _refuse_if(flag, began, "during cross-validation; nothing is stored")
+            scores = self._scores(X, rows, folds, paths, Cs, options.threads)
+            best = self._store_scores(Cs, scores, paths, labels)
+            self._warn_of_folds(options, paths, Cs)
+            if refit:
+                warm = [path[best].point for path in paths[0]]
+                solutions = self._refit(rows, labels, warm, options, clock, flag)
+        if flag:
+            seconds = time.perf_counter() - began
+            message = f"fit interrupted after {seconds:.1f} s; the model found so far is kept"
+            raise Interrupted(message, tuple(filter(has_begun, solutions)))
+        return self
+
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the score of the model on rows, by the measure that chose C.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            Accuracy, or what ``scoring`` says.
+        """
+        if self.scoring is None:
+            return float(super().score(X, y, sample_weight))
+        scorer = check_scoring(self, scoring=self.scoring)
+        return float(scorer(self, X, y, **_weights_for(scorer, sample_weight)))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "coef_")
+
+    def _machine(self, C: float) -> LinearSVC:
+        """Return the unfitted estimator of one value of C."""
+        own = self.get_params(deep=False)
+        shared = LinearSVC().get_params(deep=False).keys() & own.keys()
+        return LinearSVC(C=C, **{name: own[name] for name in shared})
+
+    def _scores(
+        self,
+        X: Any,
+        rows: Rows,
+        folds: list[Fold],
+        paths: Paths,
+        Cs: list[float],
+        threads: int,
+    ) -> Floats:
+        """Return the score of every fold for every C."""
+        if self.scoring is not None:
+            return np.array(
+                [self._measured(X, fold, of, Cs) for fold, of in zip(folds, paths, strict=True)]
+            )
+        scores = []
+        for fold, of_fold in zip(folds, paths, strict=True):
+            codes = fold.labels.codes[fold.test]
+            by_C = held_out_values(rows, fold, of_fold, threads)
+            scores.append([accuracy(values, codes, fold.test_weight) for values in by_C])
+        return np.array(scores)
+
+    def _measured(
+        self, X: Any, fold: Fold, paths: list[list[Solution]], Cs: list[float]
+    ) -> list[float]:
+        """Return what ``scoring`` says of a fold for every C."""
+        held_out = _safe_indexing(X, fold.test)
+        truth = fold.labels.classes[fold.labels.codes[fold.test]]
+        scores = []
+        for k, C in enumerate(Cs):
+            machine = self._fitted_machine(C, [path[k] for path in paths], fold.labels)
+            scorer = check_scoring(machine, scoring=self.scoring)
+            weights = _weights_for(scorer, fold.test_weight)
+            scores.append(float(scorer(machine, held_out, truth, **weights)))
+        return scores
+
+    def _fitted_machine(self, C: float, solutions: list[Solution], labels: Labels) -> LinearSVC:
+        """Return the estimator of one C with these solutions."""
+        machine = self._machine(C)
+        machine._store(solutions, labels, linear_options(machine).objective.intercept)
+        machine.n_features_in_ = self.n_features_in_
+        if hasattr(self, "feature_names_in_"):
+            machine.feature_names_in_ = self.feature_names_in_
+        return machine
+
+    def _store_scores(self, Cs: list[float], scores: Floats, paths: Paths, labels: Labels) -> int:
+        """Store what cross-validation has found; return the position of the best C."""
+        means = scores.mean(axis=0)
+        if not np.any(np.isfinite(means)):
+            message = f"scoring={self.scoring!r} gives no number for any C; nothing to choose by."
+            raise InvalidParameterError(message)
+        ranks = [
+            (-mean if np.isfinite(mean) else np.inf, C) for mean, C in zip(means, Cs, strict=True)
+        ]
+        best = min(range(len(Cs)), key=ranks.__getitem__)
+        self.classes_ = labels.classes
+        self.Cs_ = np.array(Cs)
+        self.scores_ = scores
+        self.gaps_ = worst_gaps(paths)
+        self.seconds_ = np.array(
+            [[sum(s.seconds for s in at_C) for at_C in zip(*fold, strict=True)] for fold in paths]
+        )
+        self.C_ = Cs[best]
+        self.n_iter_ = max(s.steps for fold in paths for path in fold for s in path)
+        return best
+
+    def _refit(
+        self,
+        rows: Rows,
+        labels: Labels,
+        warm: list[Point],
+        options: LinearOptions,
+        clock: Clock,
+        flag: StopFlag,
+    ) -> list[Solution]:
+        """Fit all rows with the best C, from the first fold's solution, and store the model."""
+        objective = replace(options.objective, C=self.C_)
+        seconds = clock.share()
+        stop = replace(options.stop, seconds=seconds)
+        plan = Plan(options.solver, stop, options.seed, options.threads)
+        solutions = solve_one_vs_rest(rows, labels, objective, warm, plan, flag)
+        machine = self._fitted_machine(self.C_, solutions, labels)
+        machine.data_fingerprint_ = self.data_fingerprint_ = data_fingerprint(rows, labels)
+        self.best_estimator_ = machine
+        for name in ("coef_", "intercept_", "solution_", "certificate_", "solutions_"):
+            setattr(self, name, getattr(machine, name))
+        self.certificates_ = machine.certificates_
+        self.n_iter_ = max(self.n_iter_, machine.n_iter_)
+        if not flag:
+            machine._warn_unless_solved(replace(options, objective=objective), rows, labels)
+        return solutions
+
+    def _warn_of_folds(self, options: LinearOptions, paths: Paths, Cs: list[float]) -> None:
+        """Say how many fits of the folds have not reached ``tol``, and at which C."""
+        ended = (Status.SOLVED, Status.INTERRUPTED)
+        fits = [(s, C) for fold in paths for path in fold for s, C in zip(path, Cs, strict=True)]
+        unsolved = [(s, C) for s, C in fits if s.status not in ended]
+        if not unsolved or not options.stop.gap:
+            return
+        least = min(C for _, C in unsolved)
+        worst = max(s.certificate.relative_gap for s, _ in unsolved)
+        message = (
+            f"{len(unsolved)} of the {len(fits)} fits of LinearSVCCV's folds have not reached "
+            f"tol={options.stop.gap:g}, from C={least:g} on; the worst has a relative gap of "
+            f"{worst:.2g} (see gaps_). Scale the features, leave out the largest Cs, raise "
+            "max_iter or loosen tol."
+        )
+        warnings.warn(message, ConvergenceWarning, stacklevel=3)
+
+
+def _values(Cs: Any) -> list[float]:
+    """Return the values of C that ``Cs`` stands for."""
+    if isinstance(Cs, int | np.integer) and not isinstance(Cs, bool):
+        if Cs < 1:
+            message = f"Cs must be at least 1, or a list of values of C; got {Cs!r}."
+            raise InvalidParameterError(message)
+        return [float(C) for C in np.logspace(*_DECADES, int(Cs))]
+    return values_of_C(Cs)
+
+
+def _weights_for(scorer: Any, weights: Any) -> dict[str, Any]:
+    """Return the keyword that hands weights to a scorer which takes them."""
+    if weights is None or "sample_weight" not in inspect.signature(scorer).parameters:
+        return {}
+    return {"sample_weight": weights}
+
+
+def _refuse_if(flag: StopFlag, began: float, where: str) -> None:
+    if flag:
+        message = f"fit interrupted after {time.perf_counter() - began:.1f} s {where}"
+        raise Interrupted(message)
