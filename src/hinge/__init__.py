@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from hinge import certificates, data, losses, models, solvers
+import importlib
+import typing
+
+from hinge import certificates, losses, solvers
 from hinge.errors import (
     DataFileError,
     HingeError,
@@ -18,13 +21,16 @@ from hinge.errors import (
 )
 from hinge.estimators.linear_svc import LinearSVC
 from hinge.estimators.linear_svc_cv import LinearSVCCV
-from hinge.models.compare import compare
-from hinge.models.files import load, save
-from hinge.models.sklearn_models import from_sklearn
 from hinge.problem import Problem
 from hinge.result import Certificate, Point, Solution, Status, Stop
 from hinge.solvers.driver import solve
 from hinge.solvers.path import path
+
+if typing.TYPE_CHECKING:
+    from hinge import data, models
+    from hinge.models.compare import compare
+    from hinge.models.files import load, save
+    from hinge.models.sklearn_models import from_sklearn
 
 __version__ = "0.1.0.dev0"
 
@@ -60,3 +66,27 @@ __all__ = [
     "solve",
     "solvers",
 ]
+
+# Loaded when first asked for: files and models would double the time that importing hinge takes.
+_LOADED_LATER = {
+    "compare": "hinge.models.compare",
+    "data": "hinge.data",
+    "from_sklearn": "hinge.models.sklearn_models",
+    "load": "hinge.models.files",
+    "models": "hinge.models",
+    "save": "hinge.models.files",
+}
+
+
+def __getattr__(name: str) -> typing.Any:
+    if name not in _LOADED_LATER:
+        message = f"module 'hinge' has no attribute {name!r}"
+        raise AttributeError(message)
+    module = importlib.import_module(_LOADED_LATER[name])
+    value = module if module.__name__ == f"hinge.{name}" else getattr(module, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

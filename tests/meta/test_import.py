@@ -73,3 +73,17 @@ def test_importing_prints_and_warns_nothing() -> None:
     command = [sys.executable, "-W", "error", "-c", "import hinge"]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
+
+
+def test_files_and_models_are_loaded_when_asked_for() -> None:
+    script = (
+        "import sys, hinge;"
+        "late = lambda: {m for m in ('hinge.data', 'hinge.models') if m in sys.modules};"
+        "before = late(); hinge.save, hinge.data.read;"
+        "print(sorted(before), sorted(late()), set(hinge.__all__) <= set(dir(hinge)))"
+    )
+    assert _run(script) == "[] ['hinge.data', 'hinge.models'] True"
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+    assert _run("import hinge; print(hasattr(hinge, 'svc'))") == "False"
