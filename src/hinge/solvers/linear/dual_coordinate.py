@@ -28,6 +28,7 @@ from hinge.errors import unknown_name
 from hinge.parameters import not_negative
 from hinge.problem import Intercept, Problem
 from hinge.result import Point, Progress
+from hinge.solvers.linear.balance import balance
 from hinge.solvers.protocol import Solver, State, Support
 
 Floats = NDArray[np.float64]
@@ -240,7 +241,7 @@ class DualCoordinate(Solver):
             intercept = state.constant * vector[-1]
         alpha = _coefficients(state)
         if problem.intercept is Intercept.FREE:
-            _balance(alpha, problem.signs)
+            balance(alpha, problem.signs)
         return Point(vector[:-1].copy(), float(intercept), alpha)
 
     def progress(self, state: DualCoordinateState) -> Progress:
@@ -284,13 +285,3 @@ def _intercept_bound(problem: Problem) -> float:
     """Return a bound on a free optimal intercept; from beyond, the centre would be long coming."""
     at_zero = float(problem.loss.value(np.zeros(1))[0]) * _total_cost(problem)
     return problem.loss.zero_from + problem.largest_norm * math.sqrt(2.0 * at_zero)
-
-
-def _balance(alpha: Floats, signs: NDArray[np.int8]) -> None:
-    """Make ``signs @ alpha`` vanish, up to rounding, by scaling the heavier class down."""
-    positive = signs > 0
-    counted = alpha > 0.0  # so that rows without cost, wherever they lie, change no bit of a sum
-    sums = float(alpha[counted & ~positive].sum()), float(alpha[counted & positive].sum())
-    if max(sums) > 0.0:
-        heavier = positive if sums[1] > sums[0] else ~positive
-        alpha[heavier] *= min(sums) / max(sums)

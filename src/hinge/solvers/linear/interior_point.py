@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 
 from hinge.problem import Intercept, Problem
 from hinge.result import Point, Progress
+from hinge.solvers.linear.balance import balance
 from hinge.solvers.linear.block_pass import add_block, some_blocks, total
 from hinge.solvers.linear.interior_passes import KERNELS, READING
 from hinge.solvers.linear.interior_state import ROW_VARIABLES, InteriorState
@@ -100,7 +101,7 @@ class InteriorPoint(Solver):
             return Point(np.zeros(n), 0.0, np.zeros(problem.n_rows))
         alpha = np.clip(state.row_variables[0], 0.0, problem.loss.upper_bound(problem.costs))
         if problem.intercept is Intercept.FREE:
-            _balance(alpha, problem.signs)
+            balance(alpha, problem.signs)
         intercept = state.constant * float(state.weights[-1]) if state.constant else 0.0
         return Point(state.weights[:n].copy(), intercept, alpha)
 
@@ -117,17 +118,8 @@ def _take_known_dual(state: InteriorState, alpha: Floats | None) -> None:
     if alpha is not None and alpha.shape == (problem.n_rows,) and np.isfinite(alpha).all():
         known = np.clip(alpha, 0.0, problem.loss.upper_bound(problem.costs))
         if problem.intercept is Intercept.FREE:
-            _balance(known, problem.signs)
+            balance(known, problem.signs)
         state.row_variables[0] = known
-
-
-def _balance(alpha: Floats, signs: NDArray[np.int8]) -> None:
-    """Make ``signs @ alpha`` vanish, up to rounding, by scaling the heavier class down."""
-    positive = signs > 0
-    sums = float(alpha[~positive].sum()), float(alpha[positive].sum())
-    if max(sums) > 0.0:
-        heavier = positive if sums[1] > sums[0] else ~positive
-        alpha[heavier] *= min(sums) / max(sums)
 
 
 def _advance(state: InteriorState, work: int) -> int:
