@@ -28,6 +28,7 @@ TRAIN = [
     ("--format", "tsv"),
     ("--label", "3"),
 ]
+TRAIN_ALONE = ("--C", "-c", "--checkpoint-every")
 OTHERS = [
     (["predict", "rows.svm.hinge", "rows.svm"], "--threads", "0"),
     (["evaluate", "rows.svm.hinge", "rows.svm"], "--threads", "0"),
@@ -37,6 +38,7 @@ OTHERS = [
     (["import-model", "their.model"], "--C", "0"),
     (["import-model", "their.model"], "--intercept", "none"),
     (["export", "rows.svm.hinge", "m"], "--to", "pickle"),
+    *((["path", "rows.svm"], *pair) for pair in TRAIN if pair[0] not in TRAIN_ALONE),
 ]
 
 

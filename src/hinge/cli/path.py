@@ -15,11 +15,11 @@ from hinge.cli._console import Output
 from hinge.cli._curve import Curve, check_matplotlib, draw
 from hinge.cli._data import Reader
 from hinge.cli._errors import Stopped, UsageError
+from hinge.cli._machine import MACHINE, MachineOptions, Tolerance
 from hinge.cli._models import check_output
-from hinge.cli._options import DataFile, Force, ReadingOptions, Threads
+from hinge.cli._options import DataFile
 from hinge.cli._weights import class_weights
 from hinge.cli._words import in_options
-from hinge.cli.train import MACHINE, STOPPING, InterceptKind, Loss
 from hinge.data import Dataset
 from hinge.errors import Interrupted
 from hinge.estimators.linear_svc_cv import LinearSVCCV
@@ -28,7 +28,7 @@ _MOST_VALUES = 10_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class PathSettings(ReadingOptions):
+class PathSettings(MachineOptions):
     """What ``hinge path`` is asked to do."""
 
     data: DataFile
@@ -50,48 +50,7 @@ class PathSettings(ReadingOptions):
             rich_help_panel=MACHINE,
         ),
     ] = 0
-    loss: Annotated[Loss, typer.Option(help="Loss of a margin.", rich_help_panel=MACHINE)] = (
-        Loss.SQUARED_HINGE
-    )
-    intercept: Annotated[
-        InterceptKind,
-        typer.Option(
-            help="augmented: the weight of a constant feature, as in LIBLINEAR; free: not "
-            "regularised, as in LIBSVM.",
-            rich_help_panel=MACHINE,
-        ),
-    ] = InterceptKind.AUGMENTED
-    intercept_scale: Annotated[
-        float,
-        typer.Option(help="Value of that constant feature.", rich_help_panel=MACHINE),
-    ] = 1.0
-    class_weight: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--class-weight",
-            "-w",
-            metavar="LABEL=WEIGHT",
-            help="Factor of C for a class, once for each class; or the word balanced.",
-            show_default=False,
-            rich_help_panel=MACHINE,
-        ),
-    ] = None
-    tol: Annotated[
-        float,
-        typer.Option("--tol", "-e", help="Relative gap to prove.", rich_help_panel=STOPPING),
-    ] = 1e-3
-    max_iter: Annotated[
-        int, typer.Option(help="Limit of passes for each fit.", rich_help_panel=STOPPING)
-    ] = 1000
-    time_limit: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SECONDS",
-            help="Limit of training, shared out among the fits.",
-            show_default=False,
-            rich_help_panel=STOPPING,
-        ),
-    ] = None
+    tol: Tolerance = 1e-3
     plot: Annotated[
         Path | None,
         typer.Option(
@@ -100,25 +59,10 @@ class PathSettings(ReadingOptions):
             show_default=False,
         ),
     ] = None
-    threads: Threads = -1
-    seed: Annotated[int, typer.Option(help="Seed of every random choice.")] = 0
-    force: Force = False
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters of the estimator, apart from C, folds and class weights."""
-        kind = self.intercept
-        return {
-            "loss": str(self.loss),
-            "fit_intercept": kind is not InterceptKind.NONE,
-            "intercept": "free" if kind is InterceptKind.FREE else None,
-            "intercept_scaling": self.intercept_scale,
-            "tol": self.tol,
-            "max_iter": self.max_iter,
-            "time_limit": self.time_limit,
-            "n_jobs": self.threads,
-            "random_state": self.seed,
-            "refit": False,
-        }
+        return {"refit": False, **super().parameters()}
 
 
 def path(settings: PathSettings) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,41 +13,16 @@ from hinge.cli._data import STDIN, Reader
 from hinge.cli._errors import UsageError
 from hinge.cli._fit import fit, fit_data, summary, tell_interruption
 from hinge.cli._labels import plain
+from hinge.cli._machine import MACHINE, STOPPING, MachineOptions
 from hinge.cli._models import SUFFIX, check_output
-from hinge.cli._options import (
-    DataFile,
-    Force,
-    ReadingOptions,
-    Threads,
-    above_zero,
-    not_negative,
-)
+from hinge.cli._options import DataFile, above_zero, not_negative
 from hinge.cli._stopping import told_when_stopped
 from hinge.cli._weights import class_weights
 from hinge.models import save
 
-MACHINE = "The machine"
-STOPPING = "When to stop"
-
-
-class Loss(enum.StrEnum):
-    """Losses of a margin."""
-
-    HINGE = "hinge"
-    SQUARED_HINGE = "squared_hinge"
-    HUBER = "huber"
-
-
-class InterceptKind(enum.StrEnum):
-    """Kinds of intercept."""
-
-    AUGMENTED = "augmented"
-    FREE = "free"
-    NONE = "none"
-
 
 @dataclass(frozen=True, kw_only=True)
-class TrainSettings(ReadingOptions):
+class TrainSettings(MachineOptions):
     """What ``hinge train`` is asked to do."""
 
     data: DataFile
@@ -71,60 +45,6 @@ class TrainSettings(ReadingOptions):
             callback=above_zero,
         ),
     ] = 1.0
-    loss: Annotated[Loss, typer.Option(help="Loss of a margin.", rich_help_panel=MACHINE)] = (
-        Loss.SQUARED_HINGE
-    )
-    intercept: Annotated[
-        InterceptKind,
-        typer.Option(
-            help="augmented: the weight of a constant feature, as in LIBLINEAR; free: not "
-            "regularised, as in LIBSVM.",
-            rich_help_panel=MACHINE,
-        ),
-    ] = InterceptKind.AUGMENTED
-    intercept_scale: Annotated[
-        float,
-        typer.Option(
-            help="Value of that constant feature.", rich_help_panel=MACHINE, callback=above_zero
-        ),
-    ] = 1.0
-    class_weight: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--class-weight",
-            "-w",
-            metavar="LABEL=WEIGHT",
-            help="Factor of C for a class, once for each class; or the word balanced.",
-            show_default=False,
-            rich_help_panel=MACHINE,
-        ),
-    ] = None
-    tol: Annotated[
-        float,
-        typer.Option(
-            "--tol",
-            "-e",
-            help="Relative gap to prove.",
-            rich_help_panel=STOPPING,
-            callback=not_negative,
-        ),
-    ] = 1e-4
-    max_iter: Annotated[
-        int,
-        typer.Option(
-            help="Limit of passes for each class.", rich_help_panel=STOPPING, callback=not_negative
-        ),
-    ] = 1000
-    time_limit: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SECONDS",
-            help="Limit of training; the best model until then is saved.",
-            show_default=False,
-            rich_help_panel=STOPPING,
-            callback=above_zero,
-        ),
-    ] = None
     checkpoint: Annotated[
         Path | None,
         typer.Option(
@@ -151,10 +71,6 @@ class TrainSettings(ReadingOptions):
             rich_help_panel=STOPPING,
         ),
     ] = False
-    threads: Threads = -1
-    seed: Annotated[
-        int, typer.Option(help="Seed of every random choice.", callback=not_negative)
-    ] = 0
     no_proof: Annotated[
         bool,
         typer.Option(
@@ -162,23 +78,10 @@ class TrainSettings(ReadingOptions):
             help="Leave the dual coefficients out: a smaller file, which verify cannot prove.",
         ),
     ] = False
-    force: Force = False
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters of the estimator, apart from class weights."""
-        kind = self.intercept
-        return {
-            "loss": str(self.loss),
-            "C": self.C,
-            "fit_intercept": kind is not InterceptKind.NONE,
-            "intercept": "free" if kind is InterceptKind.FREE else None,
-            "intercept_scaling": self.intercept_scale,
-            "tol": self.tol,
-            "max_iter": self.max_iter,
-            "time_limit": self.time_limit,
-            "n_jobs": self.threads,
-            "random_state": self.seed,
-        }
+        return {"C": self.C, **super().parameters()}
 
 
 def train(settings: TrainSettings) -> int:
