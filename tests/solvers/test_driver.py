@@ -13,8 +13,10 @@ from tests.solvers.points import NOWHERE, OPTIMUM, PROBLEM, VALUE, between, lies
 import hinge
 from hinge import Point, Status, Stop, solve
 from hinge.certificates import gap
+from hinge.errors import InvalidParameterError
 from hinge.solvers import Support
 from hinge.testing import verify
+from hinge.threads import thread_count
 
 
 def test_an_optimum_is_solved() -> None:
@@ -22,6 +24,15 @@ def test_an_optimum_is_solved() -> None:
         solution = solve(PROBLEM, Scripted(lambda _: OPTIMUM, opinion))
         assert solution.status is Status.SOLVED
         verify(PROBLEM, solution, Stop())
+
+
+def test_a_solver_is_told_how_many_threads_it_may_use() -> None:
+    available = thread_count(2)
+    state = solve(PROBLEM, Scripted(lambda _: OPTIMUM), n_jobs=2).state
+    assert state.threads == available
+    assert "threads" not in state.parts()  # or a checkpoint would depend on it
+    with pytest.raises(InvalidParameterError, match="n_jobs"):
+        solve(PROBLEM, n_jobs=0)
 
 
 def test_a_claim_is_not_believed() -> None:

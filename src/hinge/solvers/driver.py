@@ -32,7 +32,7 @@ from hinge.solvers.interrupt import StopFlag, listening
 from hinge.solvers.judge import Judge
 from hinge.solvers.protocol import Solver
 from hinge.solvers.registry import get_solver
-from hinge.threads import single_threaded_blas
+from hinge.threads import single_threaded_blas, thread_count
 
 WORK_PER_STEP = 4_000_000  # stored values: some 10 ms, so that Ctrl-C is answered at once
 _TRACE_LIMIT = 4096  # records kept; every other claim is dropped when there are more
@@ -82,7 +82,7 @@ class Settings:
     observers : tuple of callable
         Called with an ``Event`` after each step; one that returns True ends the run.
     threads : int
-        Threads for certificates; never changes a result.
+        Threads for certificates and for solvers that need only passes; never changes a result.
     """
 
     stop: Stop = field(default_factory=Stop)
@@ -99,6 +99,7 @@ def solve(
     seed: int = 0,
     resume: Any = None,
     observers: Iterable[Observer] = (),
+    n_jobs: int | None = None,
 ) -> Solution:
     """Solve a problem and certify the result.
 
@@ -118,6 +119,9 @@ def solve(
         The ``state`` of an earlier solution of the same problem, to go on from.
     observers : iterable of callable, default=()
         Called with an ``Event`` after each step; one that returns True ends the run.
+    n_jobs : int or None, default=None
+        Threads for certificates and for solvers that need only passes over the data; None is
+        one, -1 all that the process may use. The result has the same bits for any number.
 
     Returns
     -------
@@ -137,7 +141,7 @@ def solve(
     >>> str(solution.status), round(float(solution.coef[0]), 3)
     ('solved', 2.0)
     """
-    settings = Settings(stop or Stop(), seed, tuple(observers))
+    settings = Settings(stop or Stop(), seed, tuple(observers), thread_count(n_jobs))
     start = warm.point if isinstance(warm, Solution) else warm
     if resume is not None and solver == "auto":
         solver = resume.solver_name
@@ -216,6 +220,7 @@ class _Run:
         else:
             state = self._resumed(resume)
         state.step_limit = self.settings.stop.steps
+        state.threads = self.settings.threads
         self.progress = self.solver.progress(state)
         status = None
         if resume is not None:

@@ -46,6 +46,7 @@ class State:
     solver_name: str = ""
     seed: int = 0  # of the run that began with it
     step_limit: int | None = None  # steps that the run may do in all; a call may do many of them
+    threads: int = 1  # how many a step may use; never changes a bit
     judged_work: int = 0  # the work that had been done at the last certificate on schedule
     was_refused: bool = False  # whether a certificate has refused a claim of having arrived
     _fingerprint: str | None = None
@@ -60,7 +61,8 @@ class State:
             Arrays, numbers, words, dictionaries of such, and lists that only lose their first
             entries; not copied.
         """
-        left_out = {*self._transient, "solver_name", "seed", "step_limit", "_fingerprint"}
+        runner = ("solver_name", "seed", "step_limit", "threads", "_fingerprint")
+        left_out = {*self._transient, *runner}
         own = {key: value for key, value in self.__dict__.items() if key not in left_out}
         return {**own, "judged_work": self.judged_work, "was_refused": self.was_refused}
 

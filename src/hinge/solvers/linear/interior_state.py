@@ -36,8 +36,7 @@ class InteriorState(State):
         Seed of the samples.
     """
 
-    threads: int = 1
-    _transient: ClassVar[tuple[str, ...]] = ("problem", "threads", "_sample")
+    _transient: ClassVar[tuple[str, ...]] = ("problem", "_sample")
 
     def __init__(self, problem: Problem, seed: int) -> None:
         self.problem = problem
