@@ -40,6 +40,7 @@ def model_files() -> list[bytes]:
                 model.feature_names_in_ = np.array(["x", "é", "z"], dtype=object)
             files += [_saved(lambda path, m=model, p=proof: save(m, path, p)) for proof in (1, 0)]
     files.append(_long_lists())
+    files += [_chosen(labels, proof) for labels in LABELS[:2] for proof in (True, False)]
     return files
 
 
@@ -78,6 +79,12 @@ def _saved(write) -> bytes:
         path = Path(folder, "file")
         write(path)
         return path.read_bytes()
+
+
+def _chosen(labels: list[object], proof: bool) -> bytes:
+    """Return the file of a model whose C was chosen by cross-validation."""
+    model = hinge.LinearSVCCV(3, cv=2, scoring="accuracy", tol=1e-2).fit(*data(labels))
+    return _saved(lambda path: save(model, path, proof))
 
 
 def _long_lists() -> bytes:

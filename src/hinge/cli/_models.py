@@ -10,6 +10,7 @@ from hinge.cli._errors import CommandError, UsageError
 from hinge.cli._labels import plain
 from hinge.errors import ModelFileError
 from hinge.estimators.linear_svc import LinearSVC
+from hinge.estimators.linear_svc_cv import LinearSVCCV
 from hinge.models import inspect, load, read_liblinear
 from hinge.models.container import MOST_HEADER_BYTES
 
@@ -49,7 +50,8 @@ def load_any(path: Path, order: str) -> LinearSVC:
     if not _begins_as_model(path):
         message = f"{plain(str(path))}: this is not a model file; the order is {order}."
         raise CommandError(message)
-    return load(path)
+    model = load(path)
+    return model.best_estimator_ if isinstance(model, LinearSVCCV) else model
 
 
 def _begins_as_model(path: Path) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -246,6 +246,27 @@ def accuracy(values: Floats, codes: NDArray[Any], weights: Floats | None) -> flo
     """
     guessed = values[:, 0] > 0 if values.shape[1] == 1 else values.argmax(axis=1)
     return float(np.average(guessed == codes, weights=weights))
+
+
+def best_position(scores: Floats, Cs: Sequence[float]) -> int | None:
+    """Return where the C of the best mean score stands; of equal ones, the smallest C.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_folds, n_Cs)
+        Scores; a mean that is not finite counts as worse than any other.
+    Cs : sequence of float
+        The values of C.
+
+    Returns
+    -------
+    int or None
+        None if no mean is finite.
+    """
+    with np.errstate(invalid="ignore", over="ignore"):
+        means = scores.mean(axis=0)
+    finite = np.flatnonzero(np.isfinite(means))
+    return min(finite.tolist(), key=lambda k: (-means[k], Cs[k]), default=None)
 
 
 def worst_gaps(paths: Iterable[list[list[Solution]]]) -> Floats:

@@ -21,6 +21,7 @@ from hinge.estimators._folds import (
     Clock,
     Fold,
     accuracy,
+    best_position,
     fold_paths,
     held_out_values,
     make_folds,
@@ -39,6 +40,10 @@ Floats = NDArray[np.float64]
 Paths = list[list[list[Solution]]]
 
 _DECADES = (-4, 4)  # what a number of values of C is spread over, as in scikit-learn
+_OF_THE_MODEL = (
+    *("coef_", "intercept_", "solution_", "certificate_", "solutions_", "certificates_"),
+    *("classes_", "n_features_in_", "feature_names_in_", "data_fingerprint_"),
+)
 
 
 class LinearSVCCV(LinearClassifier):
@@ -226,7 +231,7 @@ class LinearSVCCV(LinearClassifier):
             best model found so far is.
         """
         began = time.perf_counter()
-        Cs = _values(self.Cs)
+        Cs = spread_values(self.Cs)
         refit = boolean("refit", self.refit)
         options = linear_options(self._machine(Cs[0]))
         rows, labels = training_data(self, X, y, sample_weight)
@@ -325,14 +330,10 @@ class LinearSVCCV(LinearClassifier):
 
     def _store_scores(self, Cs: list[float], scores: Floats, paths: Paths, labels: Labels) -> int:
         """Store what cross-validation has found; return the position of the best C."""
-        means = scores.mean(axis=0)
-        if not np.any(np.isfinite(means)):
+        best = best_position(scores, Cs)
+        if best is None:
             message = f"scoring={self.scoring!r} gives no number for any C; nothing to choose by."
             raise InvalidParameterError(message)
-        ranks = [
-            (-mean if np.isfinite(mean) else np.inf, C) for mean, C in zip(means, Cs, strict=True)
-        ]
-        best = min(range(len(Cs)), key=ranks.__getitem__)
         self.classes_ = labels.classes
         self.Cs_ = np.array(Cs)
         self.scores_ = scores
@@ -360,15 +361,19 @@ class LinearSVCCV(LinearClassifier):
         plan = Plan(options.solver, stop, options.seed, options.threads)
         solutions = solve_one_vs_rest(rows, labels, objective, warm, plan, flag)
         machine = self._fitted_machine(self.C_, solutions, labels)
-        machine.data_fingerprint_ = self.data_fingerprint_ = data_fingerprint(rows, labels)
-        self.best_estimator_ = machine
-        for name in ("coef_", "intercept_", "solution_", "certificate_", "solutions_"):
-            setattr(self, name, getattr(machine, name))
-        self.certificates_ = machine.certificates_
+        machine.data_fingerprint_ = data_fingerprint(rows, labels)
+        self._adopt(machine)
         self.n_iter_ = max(self.n_iter_, machine.n_iter_)
         if not flag:
             machine._warn_unless_solved(replace(options, objective=objective), rows, labels)
         return solutions
+
+    def _adopt(self, machine: LinearSVC) -> None:
+        """Take the model of all rows with the best C for one's own."""
+        self.best_estimator_ = machine
+        for name in _OF_THE_MODEL:
+            if hasattr(machine, name):
+                setattr(self, name, getattr(machine, name))
 
     def _warn_of_folds(self, options: LinearOptions, paths: Paths, Cs: list[float]) -> None:
         """Say how many fits of the folds have not reached ``tol``, and at which C."""
@@ -388,8 +393,14 @@ class LinearSVCCV(LinearClassifier):
         warnings.warn(message, ConvergenceWarning, stacklevel=3)
 
 
-def _values(Cs: Any) -> list[float]:
-    """Return the values of C that ``Cs`` stands for."""
+def spread_values(Cs: Any) -> list[float]:
+    """Return the values of C that the parameter ``Cs`` stands for.
+
+    Parameters
+    ----------
+    Cs : int or iterable of float
+        How many, or which.
+    """
     if isinstance(Cs, int | np.integer) and not isinstance(Cs, bool):
         if Cs < 1:
             message = f"Cs must be at least 1, or a list of values of C; got {Cs!r}."

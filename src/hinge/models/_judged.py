@@ -23,6 +23,7 @@ from hinge.errors import InvalidParameterError, UnsupportedError
 from hinge.estimators._options import linear_objective
 from hinge.estimators.linear_svc import LinearSVC
 from hinge.losses import get_loss
+from hinge.models._chosen_model import chosen_model
 from hinge.multiclass import Objective
 from hinge.problem import Intercept
 from hinge.result import Point
@@ -70,11 +71,12 @@ def judged_model(model: Any, role: str) -> JudgedModel:
 
     Parameters
     ----------
-    model : LinearSVC or SVC
+    model : LinearSVC, LinearSVCCV or SVC
         hinge's or scikit-learn's; an SVC must have a linear kernel and two classes.
     role : str
         Which argument it is, for messages and the report.
     """
+    model = chosen_model(model)
     if not isinstance(model, LinearSVC | ScikitLinearSVC | SVC):
         message = (
             f"{role} must be a fitted hinge.LinearSVC, sklearn.svm.LinearSVC or "

@@ -16,7 +16,7 @@ class ModelDescription:
     Parameters
     ----------
     kind : str
-        What the file holds, ``"linear-classifier"``.
+        What the file holds: ``"linear-classifier"``, or ``"chosen-linear-classifier"``.
     format_version : int
         Version of the file format.
     hinge_version : str

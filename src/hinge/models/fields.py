@@ -59,6 +59,13 @@ class Fields:
             return content
         raise self.wrong(name, content, f"a whole number from {least} to {most}")
 
+    def integer_or_null(self, name: str, least: int = 0, most: int = LARGEST_INTEGER) -> int | None:
+        """Return a whole number in a range, or None where the field is null."""
+        if self.has(name) and self._left[name] is None:
+            self.take(name)
+            return None
+        return self.integer(name, least, most)
+
     def flag(self, name: str) -> bool:
         """Return true or false."""
         content = self.take(name)

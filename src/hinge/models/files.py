@@ -18,7 +18,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from hinge.errors import InvalidParameterError, ModelFileError, UnsupportedError
 from hinge.estimators.linear_svc import LinearSVC
-from hinge.models import linear_file
+from hinge.estimators.linear_svc_cv import LinearSVCCV
+from hinge.models import chosen_file, linear_file
 from hinge.models.budget import Budget
 from hinge.models.container import (
     Header,
@@ -31,7 +32,7 @@ from hinge.models.fields import Fields
 from hinge.models.text_lists import Tensors
 
 FORMAT = 1
-MODEL_KINDS = (linear_file.KIND,)
+MODEL_KINDS = (linear_file.KIND, chosen_file.KIND)
 _VERSION = re.compile(r"[0-9A-Za-z.+!-]{1,64}", re.ASCII)
 _LONGEST_MESSAGE = 500  # a file may have put anything into it
 TIMES_THE_FILE = 4  # loading takes at most so much memory, and 64 MB,
@@ -43,7 +44,7 @@ def save(model: Any, path: str | os.PathLike[str], proof: bool = True) -> None:
 
     Parameters
     ----------
-    model : LinearSVC
+    model : LinearSVC or LinearSVCCV
         A fitted estimator.
     path : str or path-like
         Where to; an existing file is replaced. The customary ending is ``.hinge``.
@@ -60,7 +61,10 @@ def save(model: Any, path: str | os.PathLike[str], proof: bool = True) -> None:
     Notes
     -----
     Parameters, labels, feature names, weights and certificates are kept. Not kept: ``callback``,
-    the options of a solver object (its name is), the traces of the runs and their states.
+    the options of a solver object (its name is), the traces of the runs and their states. Of a
+    ``LinearSVCCV`` the model of all rows is kept, with the scores, gaps and seconds of every fold
+    and C; a ``cv`` that is a splitter becomes the number of its splits, and a ``scoring`` that is a
+    function cannot be saved.
 
     Examples
     --------
@@ -77,17 +81,33 @@ def save(model: Any, path: str | os.PathLike[str], proof: bool = True) -> None:
     >>> loaded.certificate_.gap == model.certificate_.gap
     True
     """
-    if not isinstance(model, LinearSVC):
-        message = f"model must be a fitted hinge.LinearSVC; got {type(model).__name__}."
-        raise InvalidParameterError(message)
-    check_is_fitted(model)
-    content, tensors = linear_file.put_linear(model, bool(proof))
+    content, tensors = _content(model, bool(proof))
     description = {"format": FORMAT, "hinge": importlib.metadata.version("hinge"), **content}
     _confirm(description, tensors)
     write_container(path, description, tensors)
 
 
-def load(path: str | os.PathLike[str]) -> LinearSVC:
+def _content(model: Any, proof: bool) -> tuple[dict[str, Any], Tensors]:
+    """Return description and tensors of a model of any kind, if it is one."""
+    if not isinstance(model, LinearSVC | LinearSVCCV):
+        message = (
+            f"model must be a fitted hinge.LinearSVC or hinge.LinearSVCCV; got "
+            f"{type(model).__name__}."
+        )
+        raise InvalidParameterError(message)
+    if isinstance(model, LinearSVCCV) and hasattr(model, "scores_") and not hasattr(model, "coef_"):
+        message = (
+            "this LinearSVCCV was fitted with refit=False: it has scores, but no model to save. "
+            f"Fit LinearSVC(C={model.C_:g}) to all rows, or use refit=True."
+        )
+        raise InvalidParameterError(message)
+    check_is_fitted(model)
+    if isinstance(model, LinearSVCCV):
+        return chosen_file.put_chosen(model, proof)
+    return linear_file.put_linear(model, proof)
+
+
+def load(path: str | os.PathLike[str]) -> LinearSVC | LinearSVCCV:
     """Load a model that ``save`` wrote; any other bytes are an error.
 
     Parameters
@@ -97,7 +117,7 @@ def load(path: str | os.PathLike[str]) -> LinearSVC:
 
     Returns
     -------
-    LinearSVC
+    LinearSVC or LinearSVCCV
         A fitted estimator that predicts what the saved one did, to the bit. Its certificates are
         the saved ones: a claim of whoever wrote the file, which ``verify`` checks.
 
@@ -109,7 +129,7 @@ def load(path: str | os.PathLike[str]) -> LinearSVC:
     return read_model(path)[1]
 
 
-def read_model(path: str | os.PathLike[str]) -> tuple[Header, LinearSVC]:
+def read_model(path: str | os.PathLike[str]) -> tuple[Header, LinearSVC | LinearSVCCV]:
     """Return the header of a model file and the model, after all checks.
 
     Parameters
@@ -120,8 +140,9 @@ def read_model(path: str | os.PathLike[str]) -> tuple[Header, LinearSVC]:
     with reading(path) as file:
         header = read_header(file)
         check_kind(header, MODEL_KINDS)
-        wanted = linear_file.tensors_of_linear(header.description, set(header.tensors))
-        check_names(header, wanted)
+        is_chosen = header.description["kind"] == chosen_file.KIND
+        names = chosen_file.tensors_of_chosen if is_chosen else linear_file.tensors_of_linear
+        check_names(header, names(header.description, set(header.tensors)))
         tensors = read_tensors(file, header)
         return header, _model_of(header.description, tensors, header.size)
 
@@ -201,7 +222,7 @@ def check_names(header: Header, wanted: set[str]) -> None:
         raise ModelFileError(message)
 
 
-def _model_of(description: dict[str, Any], tensors: Tensors, size: int) -> LinearSVC:
+def _model_of(description: dict[str, Any], tensors: Tensors, size: int) -> LinearSVC | LinearSVCCV:
     """Return the model of a description whose digest, format and kind have been looked at.
 
     Parameters
@@ -220,6 +241,8 @@ def _model_of(description: dict[str, Any], tensors: Tensors, size: int) -> Linea
     # half as much again, and are made from dense ones.
     weights = (3 if description.get("is_sparse") else 1) * tensors["coef"].nbytes
     budget = Budget((TIMES_THE_FILE - 1) * size - weights + SPARE)
+    if description["kind"] == chosen_file.KIND:
+        return chosen_file.take_chosen(fields, tensors, budget)
     return linear_file.take_linear(fields, tensors, budget)
 
 

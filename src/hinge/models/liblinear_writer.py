@@ -13,6 +13,7 @@ from hinge.durable import atomic_write
 from hinge.errors import InvalidParameterError, UnsupportedError
 from hinge.estimators._options import linear_objective
 from hinge.estimators.linear_svc import LinearSVC
+from hinge.models._chosen_model import chosen_model
 from hinge.models.liblinear_text import LABEL_RANGE, MOST_CLASSES, SOLVER_TYPES, SolverType
 from hinge.models.linear_weights import LinearWeights, fitted_weights
 from hinge.multiclass import Objective
@@ -30,7 +31,7 @@ def write_liblinear(
 
     Parameters
     ----------
-    model : LinearSVC
+    model : LinearSVC or LinearSVCCV
         A fitted model of hinge with the hinge or squared hinge loss.
     path : str or path-like
         The file; one that exists is replaced at once and whole.
@@ -63,6 +64,7 @@ def write_liblinear(
     has no place for feature names, C, class weights or the certificate, nor for whether the
     intercept was free: the file format of hinge has (``hinge.save``).
     """
+    model = chosen_model(model)
     if not isinstance(model, LinearSVC):
         message = f"model must be a fitted hinge.LinearSVC; got {type(model).__name__}."
         raise InvalidParameterError(message)

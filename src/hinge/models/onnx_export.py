@@ -20,6 +20,7 @@ from hinge.durable import atomic_write
 from hinge.errors import InvalidParameterError, MissingDependencyError, UnsupportedError
 from hinge.estimators._options import linear_objective
 from hinge.estimators.linear_svc import LinearSVC
+from hinge.models._chosen_model import chosen_model
 from hinge.models.linear_weights import LinearWeights, fitted_weights
 
 # Old enough for runtimes of several years ago, and the operators have not changed since.
@@ -38,7 +39,7 @@ def write_onnx(
 
     Parameters
     ----------
-    model : LinearSVC
+    model : LinearSVC or LinearSVCCV
         A fitted model of hinge.
     path : str or path-like
         The file; one that exists is replaced at once and whole.
@@ -72,6 +73,7 @@ def write_onnx(
     no place for a certificate; the file format of hinge has (``hinge.save``).
     """
     onnx = _package()
+    model = chosen_model(model)
     if not isinstance(model, LinearSVC):
         message = f"model must be a fitted hinge.LinearSVC; got {type(model).__name__}."
         raise InvalidParameterError(message)

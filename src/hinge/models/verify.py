@@ -15,6 +15,7 @@ from hinge.errors import InvalidDataError, InvalidLabelsError, InvalidParameterE
 from hinge.estimators._data import class_weights, encode_labels, rows_to_score
 from hinge.estimators.linear_svc import LinearSVC
 from hinge.labels import row_weights
+from hinge.models._chosen_model import chosen_model
 from hinge.models._judged import judged_model
 from hinge.models.verification import ProblemVerification, Verification
 from hinge.multiclass import Labels, class_problem, data_fingerprint
@@ -40,7 +41,7 @@ def verify(
 
     Parameters
     ----------
-    model : LinearSVC
+    model : LinearSVC or LinearSVCCV
         A fitted estimator, for example one that ``load`` returned.
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
         The rows that it was fitted on.
@@ -68,6 +69,7 @@ def verify(
     >>> verify(model, X, 1 - y).truthful
     False
     """
+    model = chosen_model(model)
     if not isinstance(model, LinearSVC):
         message = f"model must be a fitted hinge.LinearSVC; got {type(model).__name__}."
         raise InvalidParameterError(message)
