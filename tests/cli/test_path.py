@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
+import io
 import signal
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from rich.console import Console
+from rich.progress import Progress
+from sklearn.datasets import make_classification
 from tests.cli.running import Shell, classes_apart
 
-from hinge import Interrupted, LinearSVCCV
+from hinge import LinearSVCCV
 from hinge.cli import path as command
+from hinge.cli._console import Output
 from hinge.cli._errors import UsageError
+from hinge.cli._path_display import PathDisplay, path_display
 from hinge.cli.path import read_values
 
 
@@ -104,15 +113,136 @@ def test_what_is_not_certified_has_its_exit_code(shell: Shell) -> None:
     assert shell("path", "rows.svm", *words, "--json").data["exit_code"] == 3
 
 
-def test_ctrl_c(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    def stopped(*_: Any) -> Any:
-        raise Interrupted("fit interrupted")
+def _sending(
+    monkeypatch: pytest.MonkeyPatch, place: tuple[int, int], *sent: signal.Signals
+) -> None:
+    """Let signals come at the first step of a fold and a value of C."""
 
-    monkeypatch.setattr(command, "_fitted", stopped)
-    run = shell("path", "rows.svm", "--plot", "curve.png")
-    assert run.code == 128 + signal.SIGINT
-    assert "stopped by Ctrl-C; nothing was written." in run.err
+    @contextlib.contextmanager
+    def display(*_: Any) -> Iterator[Any]:
+        waiting = list(sent)
+
+        def callback(event: Any) -> None:
+            while waiting and (event.fold, event.number) == place:
+                signal.raise_signal(waiting.pop())
+
+        yield callback
+
+    monkeypatch.setattr(command, "path_display", display)
+
+
+WORDS = ("path", "rows.svm", "--Cs", "0.01,0.1,1", "--threads", "1")
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_one_signal_shows_what_is_done(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, sent: signal.Signals
+) -> None:
+    classes_apart(Path("rows.svm"), n_rows=90)
+    whole = shell(*WORDS, "--cv", "3").out.splitlines()
+    _sending(monkeypatch, (2, 1), sent)
+    before = signal.getsignal(signal.SIGTERM)
+    run = shell(*WORDS, "--cv", "3", "--plot", "curve.png")
+    assert run.code == 130
+    assert "1 of 3 values of C were done by then in every fold, 7 of 9 fits in all." in run.err
+    lines = run.out.splitlines()
+    assert lines[0].split() == ["C", "gap", "seconds", "error", "folds"]
+    assert [line.split()[-3:] for line in lines[2:5]] == [
+        ["3", "of", "3"],
+        ["2", "of", "3"],
+        ["2", "of", "3"],
+    ]
+    assert lines[2].split()[:2] + lines[2].split()[3:4] == [
+        *whole[2].split()[:2],
+        whole[2].split()[3],
+    ]
+    assert "Least error on 3 folds" in lines[-1]
+    assert lines[-1].endswith("at C = 0.01.")
+    assert Path("curve.png").exists()
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_the_json_of_an_interrupted_path(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    _sending(monkeypatch, (1, 1), signal.SIGINT)
+    run = shell(*WORDS, "--cv", "3", "--json", "--plot", "curve.svg")
+    assert (run.code, run.data["exit_code"], run.data["interrupted"]) == (130, 130, True)
+    assert run.data["best_C"] is None
+    assert [point["C"] for point in run.data["points"]] == [0.01, 0.1, 1.0]
+    assert run.data["points"][2]["errors"][1:] == [None, None]
+    assert run.data["points"][2]["error"] == run.data["points"][2]["errors"][0]
+    assert "0 of 3 values of C were done by then in every fold" in run.data["warnings"][0]
+    assert Path("curve.svg").exists()
+
+
+def test_a_path_without_folds_shows_the_small_values(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    classes_apart(Path("rows.svm"), n_rows=90)
+    _sending(monkeypatch, (0, 2), signal.SIGINT)
+    run = shell(*WORDS)
+    assert run.code == 130
+    assert "2 of 3 values of C were done by then." in run.err
+    assert [line.split()[0] for line in run.out.splitlines()[2:4]] == ["0.01", "0.1"]
+    assert "at C = " in run.out.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("place", "signals", "sentence"),
+    [
+        ((0, 0), [signal.SIGINT], "stopped by Ctrl-C before any value of C was done; nothing was"),
+        ((0, 2), [signal.SIGINT, signal.SIGINT], "stopped by Ctrl-C; nothing was written."),
+    ],
+)
+def test_what_stops_it(
+    shell: Shell,
+    monkeypatch: pytest.MonkeyPatch,
+    place: tuple[int, int],
+    signals: list[signal.Signals],
+    sentence: str,
+) -> None:
+    _sending(monkeypatch, place, *signals)
+    run = shell(*WORDS, "--plot", "curve.png")
+    assert (run.code, run.out) == (130, "")
+    assert sentence in run.err
     assert not Path("curve.png").exists()
+
+
+def test_the_display_tells_fold_value_gap_and_time() -> None:
+    console = Console(force_terminal=True, width=100, file=io.StringIO())
+    output = Output(stderr=console)
+    X, y = make_classification(300, n_features=8, random_state=0)
+    with path_display(output, [0.1, 0.01], 3, 1e-3, time_limit=50.0) as callback:
+        assert isinstance(callback, PathDisplay)
+        LinearSVCCV([0.1, 0.01], cv=3, refit=False, callback=callback).fit(X, y)
+        assert callback.done > 0.9
+        assert callback.seconds_left(10.0) == pytest.approx(0.0, abs=1.0)
+    drawn = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "fold 1/3, C = 0.01 (1/2), gap " in drawn
+    assert " to 1e-03, 50 s left" in drawn
+
+
+def test_time_left_is_told_once_a_path_is_done() -> None:
+    display = PathDisplay(Progress(disable=True), [1.0, 2.0], 4, 1e-3, None)
+    event = _event(fold=0, C=1.0, gap=1e-3)
+    display(event)
+    assert display.done == pytest.approx(1 / 8)
+    assert display.seconds_left(10.0) is None
+    display(_event(fold=0, C=2.0, gap=1e-4))
+    assert display.done == pytest.approx(1 / 4)
+    assert display.seconds_left(10.0) == pytest.approx(30.0)
+
+
+def _event(fold: int, C: float, gap: float) -> Any:
+    progress = SimpleNamespace(relative_gap=gap, work=1)
+    return SimpleNamespace(
+        fold=fold,
+        n_folds=4,
+        label=1,
+        number=0,
+        problem=SimpleNamespace(C=C),
+        progress=progress,
+        certificate=None,
+    )
 
 
 @pytest.mark.parametrize("cv", ["1", "-2"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import threading
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 import hinge
 from hinge import Interrupted, InvalidParameterError, LinearSVC, LinearSVCCV
 from hinge.estimators import _folds, linear_svc_cv
+from hinge.estimators._folds import FoldEvent
 
 CS = [1.0, 0.01, 0.1]
 
@@ -166,20 +168,47 @@ def test_a_time_limit_ends_it_with_a_model() -> None:
     assert model.coef_.shape == (1, 6)
 
 
-def test_ctrl_c_during_cross_validation_stores_nothing(monkeypatch: Any) -> None:
+@pytest.mark.parametrize("scoring", [None, "accuracy"])
+def test_ctrl_c_during_cross_validation_keeps_the_scores(monkeypatch: Any, scoring: Any) -> None:
+    X, y = _binary()
+    whole = LinearSVCCV(CS, scoring=scoring).fit(X, y)
+    model = LinearSVCCV(CS, scoring=scoring).fit(X, y)
     real = _folds.solve_path
+    calls: list[Any] = []
 
     def pressed(*arguments: Any) -> Any:
-        *_, flag = arguments
-        if not flag:
+        calls.append(arguments)
+        if len(calls) == 3:
             signal.raise_signal(signal.SIGINT)
         return real(*arguments)
 
     monkeypatch.setattr(_folds, "solve_path", pressed)
-    model = LinearSVCCV(CS)
-    with pytest.raises(Interrupted, match="during cross-validation; nothing is stored"):
-        model.fit(*_binary())
-    assert not hasattr(model, "scores_")
+    with pytest.raises(Interrupted, match=r"the scores of the 6 fits of 15 that were done are ke"):
+        model.fit(X, y)
+    assert np.array_equal(model.scores_[:2], whole.scores_[:2])
+    assert np.isnan(model.scores_[2:]).all()
+    for name in ("C_", "coef_", "best_estimator_", "solutions_", "data_fingerprint_"):
+        assert not hasattr(model, name), name
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_callback_sees_every_fold_and_can_end_it(n_jobs: int) -> None:
+    X, y = _binary()
+    seen: list[FoldEvent] = []
+    threads = set()
+
+    def callback(event: FoldEvent) -> None:
+        seen.append(event)
+        threads.add(threading.current_thread())
+
+    watched = LinearSVCCV(CS, n_jobs=n_jobs, callback=callback).fit(X, y)
+    assert np.array_equal(watched.scores_, LinearSVCCV(CS).fit(X, y).scores_)
+    assert threads == {threading.main_thread()}
+    assert {(event.fold, event.number) for event in seen} == set(np.ndindex(5, 3))
+    assert {(event.n_folds, event.count, event.label) for event in seen} == {(5, 3, 1)}
+    assert watched.best_estimator_.callback is None
+    with pytest.raises(Interrupted, match="during cross-validation"):
+        watched.set_params(callback=lambda _: True).fit(X, y)
 
 
 def test_ctrl_c_during_the_last_fit_keeps_a_model(monkeypatch: Any) -> None:
@@ -204,12 +233,13 @@ def test_ctrl_c_during_the_last_fit_keeps_a_model(monkeypatch: Any) -> None:
         ({"Cs": 0}, "Cs must be at least 1, or a list of values of C; got 0."),
         ({"Cs": [0.1, 0.0]}, r"Cs\[1\] must be greater than 0; got 0.0."),
         ({"Cs": True}, "Cs must be a list of values of C"),
+        ({"callback": 3}, "callback must be None or callable with an event; got 3."),
         ({"refit": "yes"}, "refit must be True or False; got 'yes'."),
         ({"cv": []}, "cv must give at least one split"),
         ({"cv": [([0, 1, 500], [2])]}, "cv gives row 500 of 150; rows are numbered from 0."),
         ({"cv": [([0], [1, 2])]}, "split 0 of cv trains on no row of class"),
         ({"cv": [(range(150), [])]}, "split 0 of cv holds out no row of positive weight"),
-        ({"scoring": lambda *_: np.nan}, "gives no number for any C; nothing to choose by."),
+        ({"scoring": lambda *_: np.nan}, "gives no number for any C: nothing to choose."),
     ],
 )
 def test_what_cannot_be_is_refused(parameters: dict[str, Any], message: str) -> None:

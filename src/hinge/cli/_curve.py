@@ -27,19 +27,21 @@ class Curve:
     Parameters
     ----------
     Cs : ndarray of shape (n_Cs,)
-        Values of C, in the order asked for.
+        Values of C, in the order asked for; after an interruption, those that a fold is done with.
     errors : ndarray of shape (n_folds, n_Cs)
-        Fraction of wrong labels, by fold.
+        Fraction of wrong labels, by fold; NaN where a fold is not done.
     gaps, seconds : ndarray of shape (n_Cs,)
         The largest relative gap, and the time of all fits.
     tolerance : float
         The relative gap that was asked for.
     folds : int
         Number of folds; 0 where the rows trained on were scored.
-    best : float
-        The value with the least error.
+    best : float or None
+        The value with the least error; None if none was done in every fold.
     warnings : tuple of str
         What was not reached.
+    interrupted : bool
+        Whether Ctrl-C ended it.
     """
 
     Cs: Floats
@@ -48,17 +50,31 @@ class Curve:
     seconds: Floats
     tolerance: float
     folds: int
-    best: float
+    best: float | None
     warnings: tuple[str, ...] = ()
+    interrupted: bool = False
 
     @property
     def mean_errors(self) -> Floats:
-        """The mean error of every C."""
-        return np.asarray(self.errors.mean(axis=0))
+        """The mean error of every C, over the folds that are done with it."""
+        return np.asarray(np.nanmean(self.errors, axis=0))
+
+    @property
+    def least_error(self) -> float:
+        """The mean error at the best value."""
+        whole = ~np.isnan(self.errors).any(axis=0)
+        return float(self.mean_errors[whole].min())
+
+    @property
+    def folds_done(self) -> list[int]:
+        """How many folds are done with every C."""
+        return [int(count) for count in np.count_nonzero(~np.isnan(self.errors), axis=0)]
 
     @property
     def exit_code(self) -> Exit:
         """What the command returns: solved only if every gap is what was asked for."""
+        if self.interrupted:
+            return Exit.INTERRUPTED
         return Exit.SOLVED if np.all(self.gaps <= self.tolerance) else Exit.NOT_CERTIFIED
 
     def data(self) -> dict[str, Any]:
@@ -69,12 +85,13 @@ class Curve:
             "folds": self.folds,
             "tolerance": self.tolerance,
             "best_C": self.best,
+            "interrupted": self.interrupted,
             "points": [
                 {
                     "C": float(C),
                     "relative_gap": float(gap),
                     "seconds": float(seconds),
-                    "error": float(errors.mean()),
+                    "error": float(np.nanmean(errors)),
                     "errors": [float(error) for error in errors],
                 }
                 for C, gap, seconds, errors in columns
@@ -114,10 +131,12 @@ def draw(curve: Curve, path: Path) -> None:
     if curve.folds:
         for fold in errors:
             above.plot(Cs, fold, color=_SOFT, linewidth=0.8)
-    above.plot(Cs, errors.mean(axis=0), color=_INK, marker="o", markersize=4)
-    above.axvline(curve.best, color=_LINE, linestyle=":", label=f"least at C = {curve.best:.3g}")
+    above.plot(Cs, curve.mean_errors[order], color=_INK, marker="o", markersize=4)
+    if curve.best is not None:
+        label = f"least at C = {curve.best:.3g}"
+        above.axvline(curve.best, color=_LINE, linestyle=":", label=label)
+        above.legend(frameon=False)
     above.set_ylabel(f"error, {curve.folds} folds" if curve.folds else "training error")
-    above.legend(frameon=False)
     # A gap of zero, or one that proves nothing, has no place on a logarithmic scale.
     gaps = np.where(np.isfinite(curve.gaps) & (curve.gaps > 0), curve.gaps, np.nan)[order]
     below.plot(Cs, gaps, color=_INK, marker="o", markersize=4)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,9 @@ from hinge.cli._errors import Stopped, UsageError
 from hinge.cli._machine import MACHINE, MachineOptions, Tolerance
 from hinge.cli._models import check_output
 from hinge.cli._options import DataFile
+from hinge.cli._path_display import path_display
+from hinge.cli._progress import duration
+from hinge.cli._stopping import ended_by_termination
 from hinge.cli._weights import class_weights
 from hinge.cli._words import in_options
 from hinge.data import Dataset
@@ -69,7 +73,8 @@ def path(settings: PathSettings) -> int:
     """Train on DATA for many values of C and show what each of them gives.
 
     Every value is solved from its neighbour and certified. With --cv the error is that of rows
-    held out, which says which C to train with.
+    held out, which says which C to train with. Ctrl-C once shows the values done so far; twice
+    stops at once.
     """
     output = settings.output()
     Cs = read_values(settings.Cs)
@@ -81,11 +86,12 @@ def path(settings: PathSettings) -> int:
         check_matplotlib(settings.plot)
     try:
         data = Reader(settings, output, settings.threads).read(settings.data)
-        model, told = _fitted(settings, Cs, data, output)
-        curve = _curve(settings, model, told)
+        curve = _curve(settings, Cs, data, output)
         if settings.plot is not None:
             draw(curve, settings.plot)
-    except (Interrupted, KeyboardInterrupt):
+    except Stopped:
+        raise
+    except KeyboardInterrupt:
         message = "stopped by Ctrl-C; nothing was written."
         raise Stopped(message) from None
     _show(curve, settings, output)
@@ -116,38 +122,69 @@ def read_values(text: str) -> list[float]:
     return [float(C) for C in np.geomspace(*ends, count)]
 
 
-def _fitted(
-    settings: PathSettings, Cs: list[float], data: Dataset, output: Output
-) -> tuple[LinearSVCCV, list[str]]:
-    """Return the estimator with its scores, and what it warned of."""
-    y = np.asarray(data.y)
-    fewest = int(np.unique(y, return_counts=True)[1].min())
+def _curve(settings: PathSettings, Cs: list[float], data: Dataset, output: Output) -> Curve:
+    """Return what the path has found, all of it or what was done when Ctrl-C came."""
+    model = _estimator(settings, Cs, data)
+    began = time.perf_counter()
+    interrupted = False
+    with warnings.catch_warnings(record=True) as caught, ended_by_termination():
+        warnings.simplefilter("always", ConvergenceWarning)
+        try:
+            with path_display(
+                output, Cs, _n_paths(settings, data), settings.tol, settings.time_limit
+            ) as callback:
+                model.set_params(callback=callback).fit(data.X, np.asarray(data.y))
+        except Interrupted:
+            interrupted = True
+    told = [in_options(str(warning.message)) for warning in caught]
+    if interrupted:
+        told.append(_interruption(model, time.perf_counter() - began))
+    for text in told:
+        output.warning(text)
+    is_done = ~np.isnan(model.scores_)
+    shown = is_done.any(axis=0)
+    return Curve(
+        Cs=model.Cs_[shown],
+        errors=1.0 - model.scores_[:, shown],
+        gaps=np.where(is_done, model.gaps_, 0.0).max(axis=0)[shown],
+        seconds=model.seconds_.sum(axis=0)[shown],
+        tolerance=settings.tol,
+        folds=settings.cv,
+        best=getattr(model, "C_", None),
+        warnings=tuple(told),
+        interrupted=interrupted,
+    )
+
+
+def _estimator(settings: PathSettings, Cs: list[float], data: Dataset) -> LinearSVCCV:
+    """Return the estimator that walks the path."""
+    fewest = int(np.unique(np.asarray(data.y), return_counts=True)[1].min())
     if settings.cv > fewest:
         message = f"--cv {settings.cv} is more than the {fewest} rows of the smallest class."
         raise UsageError(message)
     everything = np.arange(data.X.shape[0])
     cv: Any = settings.cv or [(everything, everything)]
     weights = class_weights(settings.class_weight, data.y)
-    model = LinearSVCCV(Cs, cv=cv, class_weight=weights, **settings.parameters())
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", ConvergenceWarning)
-        model.fit(data.X, y)
-    told = [in_options(str(warning.message)) for warning in caught]
-    for text in told:
-        output.warning(text)
-    return model, told
+    return LinearSVCCV(Cs, cv=cv, class_weight=weights, **settings.parameters())
 
 
-def _curve(settings: PathSettings, model: LinearSVCCV, told: list[str]) -> Curve:
-    return Curve(
-        Cs=model.Cs_,
-        errors=1.0 - model.scores_,
-        gaps=model.gaps_.max(axis=0),
-        seconds=model.seconds_.sum(axis=0),
-        tolerance=settings.tol,
-        folds=settings.cv,
-        best=model.C_,
-        warnings=tuple(told),
+def _n_paths(settings: PathSettings, data: Dataset) -> int:
+    """Return how many paths are walked: one for each class of each fold."""
+    classes = len(np.unique(np.asarray(data.y)))
+    return max(1, settings.cv) * (1 if classes == 2 else classes)
+
+
+def _interruption(model: LinearSVCCV, seconds: float) -> str:
+    """Return what to tell of a path that was interrupted with something done; else it stops."""
+    done = ~np.isnan(model.scores_)
+    if not done.any():
+        message = "stopped by Ctrl-C before any value of C was done; nothing was written."
+        raise Stopped(message)
+    whole, fits = np.count_nonzero(done.all(axis=0)), np.count_nonzero(done)
+    folds = "" if len(done) == 1 else f" in every fold, {fits} of {done.size} fits in all"
+    return (
+        f"the path was interrupted after {duration(seconds)}; {whole} of {done.shape[1]} values of "
+        f"C were done by then{folds}."
     )
 
 
@@ -156,16 +193,18 @@ def _show(curve: Curve, settings: PathSettings, output: Output) -> None:
     if settings.json:
         output.result("", {"data": str(settings.data), **curve.data()})
         return
-    kind = "error" if curve.folds else "training error"
-    lines = [
-        [f"{C:.4g}", f"{gap:.1e}", f"{seconds:.3f}", f"{error:.4f}"]
-        for C, gap, seconds, error in zip(
-            curve.Cs, curve.gaps, curve.seconds, curve.mean_errors, strict=True
-        )
-    ]
-    output.table(["C", "gap", "seconds", kind], lines)
-    where = f"{curve.folds} folds" if curve.folds else "the training rows"
-    text = f"\nLeast error on {where}: {curve.mean_errors.min():.4f} at C = {curve.best:.4g}."
-    output.result(text, {})
+    columns = {
+        "C": [f"{C:.4g}" for C in curve.Cs],
+        "gap": [f"{gap:.1e}" for gap in curve.gaps],
+        "seconds": [f"{seconds:.3f}" for seconds in curve.seconds],
+        "error" if curve.folds else "training error": [f"{e:.4f}" for e in curve.mean_errors],
+    }
+    if curve.interrupted and curve.folds:
+        columns["folds"] = [f"{count} of {curve.folds}" for count in curve.folds_done]
+    output.table(list(columns), list(zip(*columns.values(), strict=True)))
+    if curve.best is not None:
+        where = f"{curve.folds} folds" if curve.folds else "the training rows"
+        text = f"\nLeast error on {where}: {curve.least_error:.4f} at C = {curve.best:.4g}."
+        output.result(text, {})
     if settings.plot is not None:
         output.note(f"drew the curve in {settings.plot}.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,21 @@ def boolean(name: str, value: Any) -> bool:
         message = f"{name} must be True or False; got {value!r}."
         raise InvalidParameterError(message)
     return bool(value)
+
+
+def callback(value: Any) -> Callable[[Any], Any] | None:
+    """Return a legal ``callback``: None or a function.
+
+    Parameters
+    ----------
+    value : object
+        What the caller passed.
+    """
+    if value is not None and not callable(value):
+        message = f"callback must be None or callable with an event; got {value!r}."
+        raise InvalidParameterError(message)
+    checked: Callable[[Any], Any] | None = value
+    return checked
 
 
 def jobs(value: Any) -> int | None:

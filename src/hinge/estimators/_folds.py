@@ -7,10 +7,7 @@ do not depend on each other: any number of threads gives the same bits.
 
 from __future__ import annotations
 
-import math
-import threading
-import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,14 +16,15 @@ from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
 
 from hinge.errors import InvalidParameterError
+from hinge.estimators._clock import Clock
 from hinge.estimators._data import class_weights
 from hinge.estimators._options import LinearOptions
 from hinge.multiclass import Labels, class_problem
 from hinge.multiclass.workers import HandOver, call_here, map_in_threads
-from hinge.result import Solution
+from hinge.result import Solution, Status
 from hinge.rows import Block, Rows, map_blocks
 from hinge.solvers import Settings, StopFlag
-from hinge.solvers.path import solve_path
+from hinge.solvers.path import PathEvent, solve_path
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -113,33 +111,23 @@ def _check_fold(
         raise InvalidParameterError(message)
 
 
-class Clock:
-    """A time limit, shared out in equal parts among tasks as their turn comes.
+@dataclass(frozen=True)
+class FoldEvent(PathEvent):
+    """What a ``callback`` of ``LinearSVCCV`` is shown after a step.
 
     Parameters
     ----------
-    seconds : float or None
-        The limit; None is none.
-    tasks : int
-        How many tasks there are.
-    threads : int
-        How many run at a time.
+    fold : int, default=0
+        Which fold it is.
+    n_folds : int, default=1
+        How many folds there are.
+    label : object, default=None
+        The positive class of the problem; for two classes always the second.
     """
 
-    def __init__(self, seconds: float | None, tasks: int, threads: int) -> None:
-        self._end = math.inf if seconds is None else time.perf_counter() + seconds
-        self._left = tasks
-        self._threads = threads
-        self._lock = threading.Lock()
-
-    def share(self) -> float | None:
-        """Return the seconds that the next task may take; None without a limit."""
-        if math.isinf(self._end):
-            return None
-        with self._lock:
-            turns = max(1, math.ceil(self._left / self._threads))
-            self._left -= 1
-        return max(0.0, self._end - time.perf_counter()) / turns
+    fold: int = 0
+    n_folds: int = 1
+    label: Any = None
 
 
 def fold_paths(
@@ -149,6 +137,7 @@ def fold_paths(
     options: LinearOptions,
     clock: Clock,
     flag: StopFlag,
+    callback: Callable[[FoldEvent], Any] | None = None,
 ) -> list[list[list[Solution]]]:
     """Solve every class of every fold for every C.
 
@@ -166,6 +155,8 @@ def fold_paths(
         Time limit.
     flag : StopFlag
         Ends everything when set.
+    callback : callable or None, default=None
+        Called on the calling thread after every step; True ends everything.
 
     Returns
     -------
@@ -176,11 +167,20 @@ def fold_paths(
     n_problems = folds[0].labels.n_problems
     tasks = [(fold, number) for fold in range(len(folds)) for number in range(n_problems)]
 
-    def solve(task: tuple[int, int], _hand_over: HandOver) -> list[Solution]:
+    def solve(task: tuple[int, int], hand_over: HandOver) -> list[Solution]:
         fold, number = task
-        problem = class_problem(rows, folds[fold].labels, options.objective, number)
+        labels = folds[fold].labels
+        problem = class_problem(rows, labels, options.objective, number)
         stop = replace(options.stop, seconds=clock.share())
-        settings = Settings(stop=stop, seed=options.seed)
+
+        def watch(event: PathEvent) -> None:
+            label = labels.classes[labels.positive_class(number)]
+            shown = FoldEvent(**vars(event), fold=fold, n_folds=len(folds), label=label)
+            if callback is not None and hand_over(lambda: callback(shown)) is True:
+                flag.set()
+
+        observers: Any = () if callback is None else (watch,)
+        settings = Settings(stop=stop, seed=options.seed, observers=observers)
         solutions = solve_path(problem, Cs, options.solver, settings, flag)
         return solutions if fold == 0 else [_without_dual(solution) for solution in solutions]
 
@@ -246,6 +246,17 @@ def accuracy(values: Floats, codes: NDArray[Any], weights: Floats | None) -> flo
     """
     guessed = values[:, 0] > 0 if values.shape[1] == 1 else values.argmax(axis=1)
     return float(np.average(guessed == codes, weights=weights))
+
+
+def is_scored(solutions: Iterable[Solution]) -> bool:
+    """Return whether the fits of all classes have ended by themselves, none by an interruption.
+
+    Parameters
+    ----------
+    solutions : iterable of Solution
+        Solutions of one fold and C, by class.
+    """
+    return all(solution.status is not Status.INTERRUPTED for solution in solutions)
 
 
 def best_position(scores: Floats, Cs: Sequence[float]) -> int | None:

@@ -74,9 +74,7 @@ def linear_options(model: Any) -> LinearOptions:
     )
     check.boolean("warm_start", model.warm_start)
     count(int(model.verbose) if model.verbose in (True, False) else model.verbose, "verbose")
-    if model.callback is not None and not callable(model.callback):
-        message = f"callback must be None or callable with an event; got {model.callback!r}."
-        raise InvalidParameterError(message)
+    check.callback(model.callback)
     return LinearOptions(
         objective=linear_objective(model),
         solver=_solver(model.solver),

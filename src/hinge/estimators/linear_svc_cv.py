@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import time
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -16,14 +17,17 @@ from sklearn.utils import _safe_indexing
 
 from hinge.errors import Interrupted, InvalidParameterError
 from hinge.estimators._checks import boolean
+from hinge.estimators._checks import callback as checked_callback
+from hinge.estimators._clock import Clock
 from hinge.estimators._data import training_data
 from hinge.estimators._folds import (
-    Clock,
     Fold,
+    FoldEvent,
     accuracy,
     best_position,
     fold_paths,
     held_out_values,
+    is_scored,
     make_folds,
     worst_gaps,
 )
@@ -44,6 +48,7 @@ _OF_THE_MODEL = (
     *("coef_", "intercept_", "solution_", "certificate_", "solutions_", "certificates_"),
     *("classes_", "n_features_in_", "feature_names_in_", "data_fingerprint_"),
 )
+_OF_THE_DATA = ("classes_", "n_features_in_", "feature_names_in_")
 
 
 class LinearSVCCV(LinearClassifier):
@@ -95,6 +100,9 @@ class LinearSVCCV(LinearClassifier):
         for any number.
     time_limit : float or None, default=None
         Limit in seconds on the whole fit, greater than 0, in equal parts for folds and refit.
+    callback : callable or None, default=None
+        Called with a ``FoldEvent`` after every step of a fold's fit, on the thread that called
+        ``fit``; if it returns True, cross-validation ends as by Ctrl-C.
 
     Attributes
     ----------
@@ -103,7 +111,7 @@ class LinearSVCCV(LinearClassifier):
     Cs_ : ndarray of shape (n_Cs,)
         The values of C, in the order given.
     scores_ : ndarray of shape (n_folds, n_Cs)
-        The score of every fold for every C.
+        The score of every fold for every C; NaN where an interruption came before its fit was done.
     gaps_ : ndarray of shape (n_folds, n_Cs)
         The relative gap that is proven of each of these fits; of several classes, the largest.
     seconds_ : ndarray of shape (n_folds, n_Cs)
@@ -187,6 +195,7 @@ class LinearSVCCV(LinearClassifier):
         intercept: str | None = None,
         n_jobs: int | None = None,
         time_limit: float | None = None,
+        callback: Callable[[FoldEvent], Any] | None = None,
     ) -> None:
         self.Cs = Cs
         self.cv = cv
@@ -206,6 +215,7 @@ class LinearSVCCV(LinearClassifier):
         self.intercept = intercept
         self.n_jobs = n_jobs
         self.time_limit = time_limit
+        self.callback = callback
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> LinearSVCCV:
         """Choose C by cross-validation and fit all rows with it.
@@ -227,22 +237,27 @@ class LinearSVCCV(LinearClassifier):
         Raises
         ------
         Interrupted
-            On Ctrl-C. During cross-validation nothing is stored; while all rows are fitted, the
-            best model found so far is.
+            On Ctrl-C. During cross-validation the scores of the fits that were done are stored,
+            and no model; while all rows are fitted, the best model found so far is.
         """
         began = time.perf_counter()
         Cs = spread_values(self.Cs)
-        refit = boolean("refit", self.refit)
+        refit, callback = boolean("refit", self.refit), checked_callback(self.callback)
         options = linear_options(self._machine(Cs[0]))
         rows, labels = training_data(self, X, y, sample_weight)
         folds = make_folds(self.cv, X, labels, self.class_weight)
         tasks = (len(folds) + refit) * labels.n_problems
         clock = Clock(options.stop.seconds, tasks, options.threads)
         with listening() as flag:
-            paths = fold_paths(rows, folds, Cs, options, clock, flag)
-            _refuse_if(flag, began, "during cross-validation; nothing is stored")
+            paths = fold_paths(rows, folds, Cs, options, clock, flag, callback)
+            is_interrupted = bool(flag)
             scores = self._scores(X, rows, folds, paths, Cs, options.threads)
             best = self._store_scores(Cs, scores, paths, labels)
+            if is_interrupted:
+                raise _interruption(began, scores)
+            if best is None:
+                message = f"scoring={self.scoring!r} gives no number for any C: nothing to choose."
+                raise InvalidParameterError(message)
             self._warn_of_folds(options, paths, Cs)
             if refit:
                 warm = [path[best].point for path in paths[0]]
@@ -281,7 +296,7 @@ class LinearSVCCV(LinearClassifier):
     def _machine(self, C: float) -> LinearSVC:
         """Return the unfitted estimator of one value of C."""
         own = self.get_params(deep=False)
-        shared = LinearSVC().get_params(deep=False).keys() & own.keys()
+        shared = (LinearSVC().get_params(deep=False).keys() & own.keys()) - {"callback"}
         return LinearSVC(C=C, **{name: own[name] for name in shared})
 
     def _scores(
@@ -293,7 +308,7 @@ class LinearSVCCV(LinearClassifier):
         Cs: list[float],
         threads: int,
     ) -> Floats:
-        """Return the score of every fold for every C."""
+        """Return the score of every fold for every C; NaN for those that were interrupted."""
         if self.scoring is not None:
             return np.array(
                 [self._measured(X, fold, of, Cs) for fold, of in zip(folds, paths, strict=True)]
@@ -303,7 +318,8 @@ class LinearSVCCV(LinearClassifier):
             codes = fold.labels.codes[fold.test]
             by_C = held_out_values(rows, fold, of_fold, threads)
             scores.append([accuracy(values, codes, fold.test_weight) for values in by_C])
-        return np.array(scores)
+        done = [[is_scored(at_C) for at_C in zip(*fold, strict=True)] for fold in paths]
+        return np.where(done, scores, np.nan)
 
     def _measured(
         self, X: Any, fold: Fold, paths: list[list[Solution]], Cs: list[float]
@@ -313,6 +329,9 @@ class LinearSVCCV(LinearClassifier):
         truth = fold.labels.classes[fold.labels.codes[fold.test]]
         scores = []
         for k, C in enumerate(Cs):
+            if not is_scored(path[k] for path in paths):
+                scores.append(np.nan)
+                continue
             machine = self._fitted_machine(C, [path[k] for path in paths], fold.labels)
             scorer = check_scoring(machine, scoring=self.scoring)
             weights = _weights_for(scorer, fold.test_weight)
@@ -328,12 +347,14 @@ class LinearSVCCV(LinearClassifier):
             machine.feature_names_in_ = self.feature_names_in_
         return machine
 
-    def _store_scores(self, Cs: list[float], scores: Floats, paths: Paths, labels: Labels) -> int:
+    def _store_scores(
+        self, Cs: list[float], scores: Floats, paths: Paths, labels: Labels
+    ) -> int | None:
         """Store what cross-validation has found; return the position of the best C."""
+        for name in ("C_", "best_estimator_", *_OF_THE_MODEL):
+            if name not in _OF_THE_DATA:
+                self.__dict__.pop(name, None)  # an earlier fit's, which would not belong to these
         best = best_position(scores, Cs)
-        if best is None:
-            message = f"scoring={self.scoring!r} gives no number for any C; nothing to choose by."
-            raise InvalidParameterError(message)
         self.classes_ = labels.classes
         self.Cs_ = np.array(Cs)
         self.scores_ = scores
@@ -341,7 +362,8 @@ class LinearSVCCV(LinearClassifier):
         self.seconds_ = np.array(
             [[sum(s.seconds for s in at_C) for at_C in zip(*fold, strict=True)] for fold in paths]
         )
-        self.C_ = Cs[best]
+        if best is not None:
+            self.C_ = Cs[best]
         self.n_iter_ = max(s.steps for fold in paths for path in fold for s in path)
         return best
 
@@ -416,7 +438,11 @@ def _weights_for(scorer: Any, weights: Any) -> dict[str, Any]:
     return {"sample_weight": weights}
 
 
-def _refuse_if(flag: StopFlag, began: float, where: str) -> None:
-    if flag:
-        message = f"fit interrupted after {time.perf_counter() - began:.1f} s {where}"
-        raise Interrupted(message)
+def _interruption(began: float, scores: Floats) -> Interrupted:
+    """Return the exception for an end during cross-validation."""
+    done = np.count_nonzero(~np.isnan(scores))
+    message = (
+        f"fit interrupted after {time.perf_counter() - began:.1f} s during cross-validation; the "
+        f"scores of the {done} fits of {scores.size} that were done are kept in scores_"
+    )
+    return Interrupted(message)
