@@ -30,8 +30,11 @@ def show_text(text: str, indent: int = 0) -> None:
     print()
 
 
-def show_table(columns: list[str], lines: list[list[str]]) -> None:
-    """Print a table; the first of its columns is a group whose name is shown once."""
+def show_table(columns: list[str], lines: list[list[str]], n_words: int = 2) -> None:
+    """Print a table; the first of its columns is a group whose name is shown once.
+
+    The first ``n_words`` columns are words, the others numbers.
+    """
     shown = [
         ["" if k and lines[k - 1][0] == line[0] else line[0], *line[1:]]
         for k, line in enumerate(lines)
@@ -45,7 +48,7 @@ def show_table(columns: list[str], lines: list[list[str]]) -> None:
         return
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
     for number, column in enumerate(columns):
-        side = "left" if number < 2 else "right"
+        side = "left" if number < n_words else "right"
         table.add_column(column, justify=side, overflow="fold", no_wrap=number == 1)
     for line in shown:
         table.add_row(*line, style="bold" if line[1] == "hinge" else None)

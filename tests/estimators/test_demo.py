@@ -26,5 +26,7 @@ def test_demo(tmp_path: Path, rich: str) -> None:
     )
     assert run.returncode == 0, run.stderr
     assert run.stdout.count("scikit-learn  ") >= 3
+    assert "training accuracy" in run.stdout
+    assert "98.6%" in run.stdout
     assert "is closer to the optimum" in run.stdout
     assert (tmp_path / "hinge-demo.png").read_bytes()[:4] == b"\x89PNG"

@@ -142,6 +142,10 @@ def draw(curve: Curve, path: Path) -> None:
     below.plot(Cs, gaps, color=_INK, marker="o", markersize=4)
     below.axhline(curve.tolerance, color=_LINE, linestyle=":", label="asked for")
     below.set(xscale="log", yscale="log", xlabel="C", ylabel="relative gap")
+    if curve.tolerance > 0.0:
+        # Within less than a decade the marks of a logarithmic scale are numbers nobody reads.
+        lowest, highest = np.nanmin([*gaps, curve.tolerance]), np.nanmax([*gaps, curve.tolerance])
+        below.set_ylim(min(lowest, highest / 10.0) / 2.0, highest * 2.0)
     below.legend(frameon=False)
     picture = io.BytesIO()
     figure.savefig(picture, format=path.suffix[1:].lower(), dpi=150)
