@@ -2,30 +2,28 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <optional>
-#include <stdexcept>
 #include <string>
 #include <utility>
 
 #include "hinge/dual_schedule.hpp"
 #include "hinge/dual_state.hpp"
 #include "hinge/random.hpp"
-#include "hinge/rows.hpp"
+#include "rows_view.hpp"
 
 namespace nb = nanobind;
 
 namespace {
 
-template <class Value, int kDimensions>
-using Array = nb::ndarray<Value, nb::ndim<kDimensions>, nb::c_contig, nb::device::cpu>;
-using AnyArray = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
+using hinge::binding::Array;
+using hinge::binding::Matrix;
+using hinge::binding::require;
+using hinge::binding::require_length;
 
 static_assert(sizeof(hinge::RowState) == 4 * sizeof(double));
 static_assert(sizeof(hinge::Counters) % sizeof(std::int64_t) == 0);
@@ -35,26 +33,6 @@ constexpr std::size_t kCounters = sizeof(hinge::Counters) / sizeof(std::int64_t)
 constexpr std::size_t kNumbers = sizeof(hinge::Numbers) / sizeof(double);
 constexpr std::size_t kVectors = 5;
 constexpr std::size_t kMostRows = std::size_t{1} << 32;
-
-void require(bool holds, const std::string& message) {
-    if (!holds) {
-        throw std::invalid_argument(message);
-    }
-}
-
-void require_length(std::size_t got, std::size_t want, const char* name) {
-    require(got == want, std::string(name) + " has " + std::to_string(got) + " entries, not " +
-                             std::to_string(want));
-}
-
-// The rows as Python has them: dense values, or the three arrays of a CSR matrix.
-struct Matrix {
-    AnyArray values;
-    std::optional<AnyArray> columns;
-    std::optional<AnyArray> offsets;
-    std::int64_t count;
-    std::int64_t width;
-};
 
 struct Arrays {
     Array<double, 2> rows;
@@ -106,39 +84,6 @@ std::unique_ptr<AnyRun> make_run(const Rows& rows, const Parts& p) {
         Run{rows, p.program, p.schedule, p.at, *p.counters, *p.numbers});
 }
 
-template <class Value, class Index>
-std::unique_ptr<AnyRun> make_sparse(const Matrix& m, const Parts& parts) {
-    const bool wide = m.offsets->dtype() == nb::dtype<std::int64_t>();
-    require(wide || m.offsets->dtype() == nb::dtype<std::int32_t>(),
-            "the row offsets must be int32 or int64");
-    require_length(m.offsets->size(), static_cast<std::size_t>(m.count) + 1, "the row offsets");
-    require_length(m.columns->size(), m.values.size(), "the column indices");
-    const hinge::CsrRows<Value, Index> rows{static_cast<const Value*>(m.values.data()),
-                                            static_cast<const Index*>(m.columns->data()),
-                                            m.offsets->data(),
-                                            wide,
-                                            m.count,
-                                            m.width};
-    return make_run(rows, parts);
-}
-
-template <class Value>
-std::unique_ptr<AnyRun> make_typed(const Matrix& m, const Parts& parts) {
-    if (!m.columns) {
-        require_length(m.values.size(), static_cast<std::size_t>(m.count * m.width), "values");
-        const hinge::DenseRows<Value> rows{static_cast<const Value*>(m.values.data()), m.count,
-                                           m.width};
-        return make_run(rows, parts);
-    }
-    require(m.offsets.has_value(), "sparse rows need their offsets");
-    if (m.columns->dtype() == nb::dtype<std::int32_t>()) {
-        return make_sparse<Value, std::int32_t>(m, parts);
-    }
-    require(m.columns->dtype() == nb::dtype<std::int64_t>(),
-            "the column indices must be int32 or int64");
-    return make_sparse<Value, std::int64_t>(m, parts);
-}
-
 // A run and the Python objects whose memory it works on.
 class DualCoordinateRun {
   public:
@@ -149,13 +94,8 @@ class DualCoordinateRun {
         program.costs = costs_.data();
         program.cost_stride = costs_.size() == 1 ? 0 : 1;
         const Parts parts{program, schedule, views(), counters(), numbers()};
-        if (matrix_.values.dtype() == nb::dtype<double>()) {
-            run_ = make_typed<double>(matrix_, parts);
-        } else {
-            require(matrix_.values.dtype() == nb::dtype<float>(),
-                    "the values of the rows must be float32 or float64");
-            run_ = make_typed<float>(matrix_, parts);
-        }
+        run_ = hinge::binding::with_rows(
+            matrix_, [&parts](const auto& rows) { return make_run(rows, parts); });
     }
 
     void start(bool warm) { run_->start(warm); }
@@ -175,7 +115,6 @@ class DualCoordinateRun {
   private:
     void check_lengths() const {
         const auto count = static_cast<std::size_t>(matrix_.count);
-        require(matrix_.count >= 0 && matrix_.width >= 0, "the rows must have a shape");
         require(count < kMostRows, "at most 2^32 - 1 rows");
         require(costs_.size() == 1 || costs_.size() == count, "one cost, or one for every row");
         require(arrays_.rows.shape(0) == count && arrays_.rows.shape(1) == 4,
@@ -253,12 +192,6 @@ void bind_dual_coordinate(nb::module_& module) {
             },
             nb::kw_only(), nb::arg("linear"), nb::arg("curvature"), nb::arg("reach"),
             nb::arg("constant"), nb::arg("free_intercept"));
-
-    nb::class_<Matrix>(module, "RowsView", "Rows in the caller's memory, dense or CSR.")
-        .def(nb::init<AnyArray, std::optional<AnyArray>, std::optional<AnyArray>, std::int64_t,
-                      std::int64_t>(),
-             nb::arg("values").noconvert(), nb::arg("columns").noconvert().none(),
-             nb::arg("offsets").noconvert().none(), nb::arg("count"), nb::arg("width"));
 
     nb::class_<Arrays>(module, "DualArrays", "The arrays that a run lives in.")
         .def(nb::init<Array<double, 2>, Array<double, 1>, Array<std::uint32_t, 1>, Array<double, 2>,

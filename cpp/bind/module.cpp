@@ -15,6 +15,7 @@ namespace nb = nanobind;
 
 // One per topic, each in its own bind_<topic>.cpp; CMakeLists.txt lists the topics.
 void bind_dual_coordinate(nb::module_& module);
+void bind_row_sums(nb::module_& module);
 void bind_libsvm_text(nb::module_& module);
 void bind_libsvm_format(nb::module_& module);
 
@@ -63,6 +64,7 @@ NB_MODULE(HINGE_CORE_NAME, module) {
     module.attr("cpu_level") = HINGE_CPU_LEVEL;
     module.def("runnable_cpu_levels", &runnable_cpu_levels,
                "Return the CPU levels this machine can run, lowest first.");
+    bind_row_sums(module);
     bind_dual_coordinate(module);
     bind_libsvm_text(module);
     bind_libsvm_format(module);

@@ -6,6 +6,7 @@ from hinge.solvers.driver import Event, Observer, Settings, run, solve
 from hinge.solvers.interrupt import StopFlag, listening
 from hinge.solvers.linear.dual_coordinate import DualCoordinate
 from hinge.solvers.linear.interior_point import InteriorPoint
+from hinge.solvers.linear.newton import Newton
 from hinge.solvers.linear.primal_newton import PrimalNewton
 from hinge.solvers.protocol import Solver, State, Support
 from hinge.solvers.registry import get_solver, solver_names
@@ -14,6 +15,7 @@ __all__ = [
     "DualCoordinate",
     "Event",
     "InteriorPoint",
+    "Newton",
     "Observer",
     "PrimalNewton",
     "Settings",

@@ -10,12 +10,14 @@ from hinge.errors import UnsupportedError, unknown_name
 from hinge.problem import Intercept, Problem
 from hinge.solvers.linear.dual_coordinate import DualCoordinate
 from hinge.solvers.linear.interior_point import InteriorPoint
+from hinge.solvers.linear.newton import Newton
 from hinge.solvers.linear.primal_newton import PrimalNewton
 from hinge.solvers.protocol import Solver
 
 _BY_NAME: dict[str, Callable[[float | None], Solver]] = {
     DualCoordinate.name: DualCoordinate.aimed_at,
     InteriorPoint.name: lambda _: InteriorPoint(),
+    Newton.name: Newton.aimed_at,
     PrimalNewton.name: lambda _: PrimalNewton(),
 }
 STIFF = 1e4  # mean of cost times squared norm from which coordinate descent crawls

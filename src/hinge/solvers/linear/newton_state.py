@@ -1,0 +1,217 @@
+"""What Newton's method knows between two panels of rows."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hinge._native import core
+from hinge.problem import Intercept, Problem
+from hinge.solvers.linear.block_pass import tree_levels
+from hinge.solvers.linear.newton_window import Window
+from hinge.solvers.linear.pilot import Sample, draw, sample_sizes
+from hinge.solvers.protocol import State
+
+Floats = NDArray[np.float64]
+
+MOST_FEATURES = 1000  # of a matrix of second derivatives that is formed
+SUMS = 5  # numbers that come with the gradient
+STAGES = ("measure", "shift", "gradient", "product", "matrix", "trial", "search")
+ON_ROWS = ("shift", "search")  # passes that need what is known of the rows, not the rows
+EASY = 10.0  # cost times squared norm and second derivative that a cold start can take
+_BLOCKS = 4  # blocks of rows in a panel
+_ROWS = 1 << 15  # rows in a panel of a pass that does not read them
+
+
+class NewtonState(State):
+    """A run of Newton's method.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem of the run; not pickled.
+    seed : int
+        Seed of the samples.
+    aim : float
+        The relative gap that systems are solved for.
+    """
+
+    _transient: ClassVar[tuple[str, ...]] = ("problem", "_sample", "_sums")
+
+    def __init__(self, problem: Problem, seed: int, aim: float) -> None:
+        self.problem = problem
+        self.seed = int(seed) % 2**32
+        self.aim = aim
+        free = problem.intercept is Intercept.FREE
+        self.constant = 1.0 if free else problem.constant_feature
+        width = problem.n_features + (1 if self.constant else 0)
+        n_rows = problem.n_rows
+        self.level = 0  # which of the samples
+        self.ease = _first_ease(problem)  # what costs are multiplied with, 1 in the end
+        self.last_level = len(sample_sizes(problem)) - 1
+        self.margin = np.zeros(n_rows)  # or, where it is not exact, a lower bound that is enough
+        self.change = np.zeros(n_rows)  # of the margin along the direction, or a lower bound
+        self.curvature = np.zeros(n_rows)  # cost times second derivative of the loss
+        self.in_matrix = np.zeros(n_rows)  # the curvature that the matrix has been formed with
+        self.is_exact = np.zeros(n_rows, dtype=np.uint8)  # whether the margin is one
+        self.weights = np.zeros(width)  # the point, constant feature included
+        self.gradient = np.zeros(width)
+        self.diagonal = np.ones(width)  # of the second derivatives
+        self.direction = np.zeros(width)
+        self.residual = np.zeros(width)  # of the system
+        self.conjugate = np.zeros(width)  # direction of the conjugate gradient method
+        has_matrix = width <= MOST_FEATURES
+        self.matrix = np.zeros((width, width) if has_matrix else (0, 0))
+        longest = max(2 * width + SUMS, self.matrix.size)
+        self.tree = np.zeros((tree_levels(self._most_panels()), longest))
+        self.stage = "measure"
+        self.position = 0  # panels of the present pass that are done
+        self.n_sums = 1  # how many sums the present pass makes
+        self.products = 0  # of the present system with a vector
+        self.is_dear = False  # whether the last system was one for the matrix
+        self.decrease = math.nan  # what the residual was at the start
+        self.curved = self.changed = 0  # rows in the window, and rows that have changed sides
+        self.length, self.low, self.high = 0.0, 0.0, math.inf
+        self.shift = 0.0  # of a free intercept, after the step,
+        self.room = math.inf  # and how large it may be
+        self.slope = math.nan  # along the direction
+        self.searches = 0
+        self.is_warm = False
+        self.primal = self.dual = math.nan
+        self.scale = 1.0  # what the slopes are multiplied with to make the dual point
+        self.smallest_primal = self.smallest_gap = math.inf
+        self.idle = 0  # steps since anything has become smaller
+        self.steps = 0
+        self.work = 0
+        self.at_rest = False
+
+    def check(self) -> None:
+        """Refuse a state that no run can have been in, as a damaged file may describe one."""
+        levels = len(sample_sizes(self.problem))
+        is_possible = (
+            self.stage in STAGES
+            and self.last_level == levels - 1
+            and 0 <= self.level < levels
+            and 0 <= self.position <= self.n_panels
+            and 0 < self.n_sums <= self.tree.shape[1]
+            and (self.stage != "matrix" or self.has_matrix)
+        )
+        if not is_possible:
+            message = f"a run cannot be in stage {self.stage!r} of level {self.level}"
+            raise ValueError(message)
+
+    @property
+    def has_matrix(self) -> bool:
+        """Whether there is room for a matrix of second derivatives."""
+        return self.matrix.size > 0
+
+    @property
+    def is_final_level(self) -> bool:
+        """Whether this is about all rows."""
+        return self.level == self.last_level
+
+    @property
+    def is_final(self) -> bool:
+        """Whether this is about the problem itself: all rows, with their own costs."""
+        return self.is_final_level and self.ease == 1.0
+
+    @property
+    def is_free(self) -> bool:
+        """Whether the intercept is free."""
+        return self.problem.intercept is Intercept.FREE
+
+    @property
+    def window(self) -> Window:
+        """Where the loss is a parabola."""
+        return Window.of(self.problem.loss)
+
+    @property
+    def sample(self) -> Sample:
+        """The rows that the run is about now."""
+        kept: dict[str, Any] = self.__dict__
+        if "_sample" not in kept:
+            size = sample_sizes(self.problem)[self.level]
+            kept["_sample"] = draw(self.problem, size, self.seed)
+        sample: Sample = kept["_sample"]
+        return sample
+
+    @property
+    def sums(self) -> core.RowSums:
+        """Native sums over these rows; made anew for a state that goes on."""
+        kept: dict[str, Any] = self.__dict__
+        if "_sums" not in kept:
+            rows = self.sample.rows
+            rows.check_structure()
+            columns, offsets = (rows.indices, rows.indptr) if rows.is_sparse else (None, None)
+            view = core.RowsView(rows.values, columns, offsets, rows.n_rows, rows.n_features)
+            kept["_sums"] = core.RowSums(view, self.constant)
+        sums: core.RowSums = kept["_sums"]
+        return sums
+
+    @property
+    def panel_rows(self) -> int:
+        """Rows that the present pass takes at a time."""
+        if self.stage in ON_ROWS:
+            return _ROWS
+        few = _BLOCKS * self.sample.rows.block_rows
+        # Sums as large as the matrix are worth adding up for many rows only.
+        return max(few, len(self.weights)) if self.stage == "matrix" else few
+
+    @property
+    def n_panels(self) -> int:
+        """How many panels the present pass has."""
+        return -(-self.sample.rows.n_rows // self.panel_rows)
+
+    def _most_panels(self) -> int:
+        rows = self.problem.rows
+        return -(-rows.n_rows // min(_ROWS, _BLOCKS * rows.block_rows))
+
+    def panel(self, number: int) -> slice:
+        """Return the rows of a panel."""
+        start = number * self.panel_rows
+        return slice(start, min(start + self.panel_rows, self.sample.rows.n_rows))
+
+    def signs(self, rows: slice) -> Floats:
+        """Return the labels of some rows as numbers."""
+        return self.sample.signs[rows].astype(np.float64)
+
+    def costs(self, rows: slice) -> Floats | float:
+        """Return the costs of some rows, as they are now; one number if they are the same."""
+        costs = self.sample.costs
+        return self.ease * (self.sample.cost if costs is None else costs[rows])
+
+    def to_level(self, level: int) -> None:
+        """Go on to other rows, with the same weights."""
+        self.level = level
+        self.__dict__.pop("_sample", None)
+        self.__dict__.pop("_sums", None)
+        self.in_matrix[...] = 0.0
+        self.matrix[...] = 0.0
+        self.smallest_primal = self.smallest_gap = math.inf
+        self.idle = 0
+        self.stage = "measure"
+
+    @property
+    def ridge(self) -> Floats:
+        """What the norm adds to the second derivatives: ones, but zero for a free intercept."""
+        ridge = np.ones(len(self.weights))
+        if self.is_free:
+            ridge[-1] = 0.0
+        return ridge
+
+    @property
+    def value_at_zero(self) -> float:
+        """The objective of zero weights."""
+        at_zero = self.problem.loss.value(np.zeros(1))
+        return float(at_zero[0]) * float(np.sum(self.problem.costs))
+
+
+def _first_ease(problem: Problem) -> float:
+    """Return a power of ten that makes costs small beside the norm's curvature, at most 1."""
+    costs = problem.costs
+    stiffness = float(np.sum(costs * problem.rows.squared_norms)) / np.count_nonzero(costs)
+    stiffness /= problem.loss.dual_curvature
+    return 10.0 ** -max(0.0, math.ceil(math.log10(max(stiffness, 1.0) / EASY)))

@@ -1,0 +1,307 @@
+"""What Newton's method decides between two passes.
+
+    measure [-> shift ...] -> gradient -> product ... or matrix -> trial -> search ...
+                                                    [-> shift ...] -> gradient ...
+
+A system is solved by conjugate gradients (product) or with the matrix; a free intercept moves to
+its optimum (shift) before every gradient, so that the dual point is balanced.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from hinge.solvers.linear.newton_passes import LONGEST
+from hinge.solvers.linear.newton_state import SUMS, NewtonState
+from hinge.solvers.linear.pilot import represents
+
+Floats = NDArray[np.float64]
+
+_PILOT_GAP = 1e-2  # relative gap at which a sample has told what it can
+_EASED_GAP = 0.1  # the same for costs that are eased
+_HARDER = 10.0  # what these are multiplied with then
+_FAR = 1e-3  # relative gap from which the dual point is scaled
+_TENTH = 0.1  # what a system's residual is to become of the gradient, at most
+_SHARE = 0.25  # the same in gaps: of the one that is aimed at
+_FLAT = 1e-2  # share of the slope that may be left at the end of a line search
+_BALANCED = 1e-12  # of the sum of coefficients: what a free intercept's slope may be
+_MOST_SEARCHES = 40
+_MOST_PRODUCTS = 1000
+_FEW_PRODUCTS = 4.0  # a matrix that costs no more is formed at once
+_SQUARES = 16.0  # features of a dense row that BLAS squares in the time of a product
+_ENTRIES = 2.0  # the same for stored values of a sparse row
+_SOLVING = 48.0  # multiplications of a factorisation that cost what reading a value does
+_JITTER = 1e-14  # of a unit diagonal
+_NARROWER = 0.9  # what a gap is to become of before it counts as smaller
+_LESS = 1e-13  # what an objective is to lose before it counts as smaller
+_MOST_IDLE = 5
+_ROUNDING = 1e-15  # relative gap at which nothing but rounding is left
+_TINY = float(np.finfo(np.float64).tiny)
+
+
+def after_measure(state: NewtonState, _: Floats) -> None:
+    """Begin with the rows of a level."""
+    if not state.is_final_level and not represents(state.sample):
+        state.to_level(state.level + 1)
+        return
+    state.room, state.length = math.inf, 0.0
+    _settle(state)
+
+
+def after_shift(state: NewtonState, sums: Floats) -> None:
+    """Move a free intercept on towards its optimum, or be content with it."""
+    slope, curvature, size = (float(value) for value in sums)
+    state.searches += 1
+    if abs(slope) <= _BALANCED * size or state.searches >= _MOST_SEARCHES:
+        state.stage = "gradient"
+        return
+    before = state.shift
+    if slope < 0.0:
+        state.low = before
+    else:
+        state.high = before
+    state.shift = _next_place(state, before, slope, curvature)
+    if state.shift == before:
+        state.stage = "gradient"
+
+
+def after_gradient(state: NewtonState, sums: Floats) -> None:
+    """Take the step; judge the point; go to more rows, rest, or begin the next system."""
+    width = len(state.weights)
+    state.weights += state.length * state.direction
+    if state.is_free:
+        state.weights[-1] += state.shift
+    ridge = state.ridge
+    state.gradient[:] = sums[:width] + ridge * state.weights
+    state.diagonal[:] = sums[width : 2 * width] + ridge
+    _set_values(state, sums[-SUMS:])
+    state.curved, state.changed = int(sums[-2]), int(sums[-1])
+    state.steps += 1 if state.length else 0
+    gap = state.primal - state.dual
+    if state.is_warm and state.primal > state.value_at_zero:
+        state.is_warm = False
+        state.weights[...] = 0.0
+        state.to_level(0)
+        return
+    if state.ease < 1.0 and gap <= _EASED_GAP * state.primal:
+        _ease_less(state)
+        return
+    if not state.is_final_level and gap <= _PILOT_GAP * state.primal:
+        state.to_level(state.level + 1)
+        return
+    is_less = state.primal < (1.0 - _LESS) * state.smallest_primal
+    is_less |= gap < _NARROWER * state.smallest_gap
+    state.idle = 0 if is_less else state.idle + 1
+    state.smallest_primal = min(state.primal, state.smallest_primal)
+    state.smallest_gap = min(gap, state.smallest_gap)
+    if state.idle >= _MOST_IDLE or gap <= _ROUNDING * state.primal:
+        _rest(state)
+        return
+    _begin_system(state)
+
+
+def after_product(state: NewtonState, sums: Floats) -> None:
+    """Do one step of the conjugate gradient method."""
+    product = sums + state.ridge * state.conjugate
+    before = float(state.residual @ (state.residual / state.diagonal))
+    curvature = float(state.conjugate @ product)
+    state.products += 1
+    if curvature <= 0.0:
+        _end_system(state)
+        return
+    state.direction += before / curvature * state.conjugate
+    state.residual -= before / curvature * product
+    # Where the step stays on the present pieces of the losses, this is the gap that it leaves.
+    left = 0.5 * float(state.residual @ state.residual)
+    if left <= state.decrease or state.products >= _MOST_PRODUCTS:
+        _end_system(state)
+    elif state.has_matrix and state.products >= matrix_in_products(state):
+        state.is_dear = True
+        _begin_matrix(state)
+    else:
+        scaled = state.residual / state.diagonal
+        after = float(state.residual @ scaled)
+        state.conjugate[:] = scaled + after / before * state.conjugate
+
+
+def after_matrix(state: NewtonState, sums: Floats) -> None:
+    """Add the change to the matrix, and solve the system with it."""
+    state.matrix += sums.reshape(state.matrix.shape)
+    full = state.matrix + np.diag(state.ridge)
+    scale = 1.0 / np.sqrt(np.maximum(np.diag(full), _TINY))
+    scaled = full * np.outer(scale, scale)
+    scaled[np.diag_indices_from(scaled)] += _JITTER
+    try:
+        factor = scipy.linalg.cho_factor(scaled, lower=True, check_finite=False)
+        solved = scipy.linalg.cho_solve(factor, scale * state.gradient, check_finite=False)
+    except scipy.linalg.LinAlgError:
+        _forget_matrix(state)
+        state.at_rest = True
+        return
+    state.direction[:] = -scale * solved
+    _end_system(state)
+
+
+def after_trial(state: NewtonState, _: Floats) -> None:
+    """Begin the line search."""
+    state.length, state.low, state.high = 1.0, 0.0, LONGEST
+    state.shift = 0.0
+    state.searches = 0
+    state.stage = "search"
+
+
+def after_search(state: NewtonState, sums: Floats) -> None:
+    """Accept a length or try another one."""
+    step, ridge = state.direction, state.ridge
+    slope = float(step @ (ridge * (state.weights + state.length * step))) + float(sums[0])
+    curvature = float(step @ (ridge * step)) + float(sums[1])
+    state.searches += 1
+    before = state.length
+    if abs(slope) <= _FLAT * abs(state.slope) or state.searches >= _MOST_SEARCHES:
+        _settle(state)
+        return
+    if slope < 0.0:
+        state.low = before
+    else:
+        state.high = before
+    state.length = _next_place(state, before, slope, curvature)
+    if state.length == before:
+        _settle(state)
+
+
+AFTER: dict[str, Callable[[NewtonState, Floats], None]] = {
+    "measure": after_measure,
+    "shift": after_shift,
+    "gradient": after_gradient,
+    "product": after_product,
+    "matrix": after_matrix,
+    "trial": after_trial,
+    "search": after_search,
+}
+
+
+def matrix_in_products(state: NewtonState) -> float:
+    """Return what bringing the matrix up to date costs, in products with a vector.
+
+    This decides between conjugate gradients and the matrix: the matrix is formed at once where it
+    costs a few products, and otherwise when a system has taken as many as it costs.
+    """
+    rows = state.sample.rows
+    stored = max(1.0, rows.n_stored / rows.n_rows)
+    squares = stored / (_ENTRIES if rows.is_sparse else _SQUARES)
+    curved = max(1, state.curved)
+    solving = len(state.weights) ** 3 / 3.0 / _SOLVING / (curved * stored)
+    return min(state.changed, curved) / curved * squares + solving
+
+
+def _set_values(state: NewtonState, sums: Floats) -> None:
+    """Set the objective values; what balancing the dual point will take is taken already.
+
+    The dual point is made of slopes at the primal one, so that the gap is half the squared
+    gradient (Fenchel and Young). Far from the optimum the slopes are much too large: a multiple of
+    them is a better point.
+    """
+    ridge, window = state.ridge, state.window
+    losses, slopes, squares = (float(value) for value in sums[:3])
+    norm = float(state.weights @ (ridge * state.weights))
+    pulled = state.gradient - ridge * state.weights
+    squares += float(pulled @ (ridge * pulled))
+    state.primal = 0.5 * norm + losses
+    gap = 0.5 * float(state.gradient @ (ridge * state.gradient))
+    state.scale = 1.0
+    if gap > _FAR * state.primal and squares > 0.0:
+        best = window.top * slopes / squares
+        state.scale = best if math.isinf(window.width) else min(best, 1.0)
+        dual = state.scale * (window.top * slopes - 0.5 * state.scale * squares)
+        gap = state.primal - dual
+    if state.is_free:
+        price = 2.0 * (window.top + abs(float(state.weights[-1])))
+        gap += price * state.scale * abs(float(state.gradient[-1]))
+    state.dual = state.primal - gap
+
+
+def _ease_less(state: NewtonState) -> None:
+    """Go on to costs that are nearer to those of the problem."""
+    before = state.ease
+    state.ease = min(1.0, _HARDER * before)
+    state.matrix *= state.ease / before
+    state.in_matrix *= state.ease / before
+    state.smallest_primal = state.smallest_gap = math.inf
+    state.length = state.shift = 0.0
+    state.stage = "gradient"
+
+
+def _rest(state: NewtonState) -> None:
+    if state.ease < 1.0:
+        _ease_less(state)
+    elif state.is_final_level:
+        state.at_rest = True
+    else:
+        state.to_level(state.level + 1)
+
+
+def _begin_system(state: NewtonState) -> None:
+    gap = 0.5 * float(state.gradient @ state.gradient)
+    relative = gap / max(state.primal, _TINY)
+    aimed = _SHARE * state.aim * state.primal
+    state.decrease = max(min(_TENTH**2, relative) * gap, min(aimed, _TENTH**2 * gap))
+    state.direction[:] = 0.0
+    state.residual[:] = -state.gradient
+    # Where no row is in the window, nothing else keeps a free intercept's step finite.
+    state.diagonal[:] = np.maximum(state.diagonal, _TINY)
+    state.conjugate[:] = state.residual / state.diagonal
+    state.products = 0
+    if state.has_matrix and (state.is_dear or matrix_in_products(state) <= _FEW_PRODUCTS):
+        _begin_matrix(state)
+    else:
+        state.stage = "product"
+
+
+def _begin_matrix(state: NewtonState) -> None:
+    if state.changed > state.curved:
+        _forget_matrix(state)
+    state.stage = "matrix"
+
+
+def _forget_matrix(state: NewtonState) -> None:
+    state.matrix[...] = 0.0
+    state.in_matrix[...] = 0.0
+
+
+def _end_system(state: NewtonState) -> None:
+    """Begin a step along the direction that has been found, if it leads down."""
+    state.slope = float(state.direction @ state.gradient)
+    if not state.slope < 0.0:
+        _rest(state)
+        return
+    n = state.problem.n_features
+    if state.is_free:
+        typical = math.sqrt(float(np.mean(state.sample.rows.squared_norms)))
+        state.room = LONGEST * typical * float(np.linalg.norm(state.direction[:n]))
+    else:
+        state.room = 0.0
+    state.stage = "trial"
+
+
+def _settle(state: NewtonState) -> None:
+    """Go on to the gradient; a free intercept finds its place first."""
+    state.shift, state.searches = 0.0, 0
+    state.low, state.high = -state.room, state.room
+    state.stage = "shift" if state.is_free else "gradient"
+
+
+def _next_place(state: NewtonState, place: float, slope: float, curvature: float) -> float:
+    """Return where a piecewise linear function is to be looked at next: Newton, or bisection."""
+    target = place - slope / curvature if curvature > 0.0 else math.copysign(math.inf, -slope)
+    if state.low < target < state.high:
+        return target
+    if math.isinf(state.low) or math.isinf(state.high):
+        return place + math.copysign(max(1.0, abs(place)), -slope)
+    # The end of what is allowed is a place to be looked at as well.
+    end = state.high if slope < 0.0 else state.low
+    return end if target == end or state.searches == 1 else 0.5 * (state.low + state.high)

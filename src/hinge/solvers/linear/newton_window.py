@@ -1,0 +1,58 @@
+r"""The losses of Newton's method: flat, then a parabola, then a line.
+
+A loss whose conjugate is :math:`-p\,a + \tfrac12\kappa a^2` on :math:`[0, u]` has the derivative
+
+.. math:: \ell'(z) = -\frac1\kappa \min(\max(p - z, 0),\ u\kappa),
+
+so that its second derivative is :math:`1/\kappa` in the window
+:math:`p - u\kappa \le z < p` and zero elsewhere. For the squared hinge the window has no lower end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hinge.losses import Loss
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Window:
+    """Where a loss is a parabola.
+
+    Parameters
+    ----------
+    top : float
+        The margin from which the loss is zero.
+    width : float
+        How far the parabola reaches below it; may be infinite.
+    bend : float
+        The second derivative of the parabola.
+    """
+
+    top: float
+    width: float
+    bend: float
+
+    @classmethod
+    def of(cls, loss: Loss) -> Window:
+        """Return the window of a loss without corners."""
+        curvature = loss.dual_curvature
+        return cls(loss.dual_linear, loss.dual_upper * curvature, 1.0 / curvature)
+
+    def depth(self, margins: Floats) -> Floats:
+        """Return how deep margins are in the window, ``-kappa`` times the derivative."""
+        depth = self.top - margins
+        return np.clip(depth, 0.0, self.width, out=depth)
+
+    def is_inside(self, depth: Floats) -> NDArray[np.bool_]:
+        """Return for which depths the second derivative is not zero."""
+        return (depth > 0.0) & (depth < self.width)
+
+    def values(self, margins: Floats, depth: Floats) -> Floats:
+        """Return the loss at margins whose depth is known."""
+        return self.bend * depth * (self.top - margins - 0.5 * depth)
