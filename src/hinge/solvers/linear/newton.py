@@ -102,7 +102,7 @@ class Newton(Solver):
         return done
 
     def point(self, state: NewtonState) -> Point:
-        """Return the present primal and dual point; zeros before it is one of the problem itself."""
+        """Return the present primal and dual point; zeros before there is one of the problem."""
         problem, window = state.problem, state.window
         n = problem.n_features
         if not state.is_final:

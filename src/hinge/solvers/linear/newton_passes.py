@@ -62,18 +62,21 @@ def gradient(state: NewtonState, number: int) -> Partial:
     margin[...] = _moved(state, rows, signs)
     depth = window.depth(margin)
     inside = window.is_inside(depth)
-    import os
-    K=float(os.environ.get("STICK","30"))
-    if state.length>0:
-        if state.length < SHORT: inside |= window.is_inside(window.depth(end))
-        if K: inside |= (state.curvature[rows]>0) & window.is_inside(window.depth(margin+K*state.length*state.change[rows]))
+    is_foreseen = np.zeros(len(margin), dtype=bool)
+    if 0.0 < state.length < SHORT:
+        is_foreseen = window.is_inside(window.depth(end)) & ~inside
+        inside |= is_foreseen
     curvature = np.multiply(inside, window.bend * costs)
     state.curvature[rows] = curvature
     width = len(state.weights)
-    out = np.zeros(2 * width + SUMS)
+    out = np.zeros(3 * width + SUMS)
     slopes = (-window.bend * costs) * depth
     state.sums.weighted_sum(rows.start, signs * slopes, out[:width])
     state.sums.weighted_squares(rows.start, curvature, out[width : 2 * width])
+    if is_foreseen.any():
+        beyond = (-window.bend * costs) * (window.top - margin) - slopes
+        pulls = np.where(is_foreseen, signs * beyond, 0.0)
+        state.sums.weighted_sum(rows.start, pulls, out[2 * width : 3 * width])
     out[-5] = float(np.sum(costs * window.values(margin, depth)))
     out[-4] = -float(np.sum(slopes))
     out[-3] = -float(np.sum(slopes * depth))
@@ -136,8 +139,7 @@ def trial(state: NewtonState, number: int) -> Partial:
 
 
 KERNELS: dict[str, Callable[[NewtonState, int], Partial]] = {
-    kernel.__name__: kernel
-    for kernel in (measure, shift, gradient, product, matrix, trial, search)
+    kernel.__name__: kernel for kernel in (measure, shift, gradient, product, matrix, trial, search)
 }
 
 

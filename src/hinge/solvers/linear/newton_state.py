@@ -59,13 +59,14 @@ class NewtonState(State):
         self.is_exact = np.zeros(n_rows, dtype=np.uint8)  # whether the margin is one
         self.weights = np.zeros(width)  # the point, constant feature included
         self.gradient = np.zeros(width)
+        self.foreseen = np.zeros(width)  # what rows add to it that are about to enter the window
         self.diagonal = np.ones(width)  # of the second derivatives
         self.direction = np.zeros(width)
         self.residual = np.zeros(width)  # of the system
         self.conjugate = np.zeros(width)  # direction of the conjugate gradient method
         has_matrix = width <= MOST_FEATURES
         self.matrix = np.zeros((width, width) if has_matrix else (0, 0))
-        longest = max(2 * width + SUMS, self.matrix.size)
+        longest = max(3 * width + SUMS, self.matrix.size)
         self.tree = np.zeros((tree_levels(self._most_panels()), longest))
         self.stage = "measure"
         self.position = 0  # panels of the present pass that are done
@@ -212,6 +213,9 @@ class NewtonState(State):
 def _first_ease(problem: Problem) -> float:
     """Return a power of ten that makes costs small beside the norm's curvature, at most 1."""
     costs = problem.costs
-    stiffness = float(np.sum(costs * problem.rows.squared_norms)) / np.count_nonzero(costs)
-    stiffness /= problem.loss.dual_curvature
-    return 10.0 ** -max(0.0, math.ceil(math.log10(max(stiffness, 1.0) / EASY)))
+    with np.errstate(over="ignore"):
+        stiffness = float(np.sum(costs * problem.rows.squared_norms)) / np.count_nonzero(costs)
+        stiffness /= problem.loss.dual_curvature
+    if not math.isfinite(stiffness):
+        return 1.0
+    return math.pow(10.0, min(0, -math.ceil(math.log10(max(stiffness, 1.0) / EASY))))

@@ -79,6 +79,7 @@ def after_gradient(state: NewtonState, sums: Floats) -> None:
     ridge = state.ridge
     state.gradient[:] = sums[:width] + ridge * state.weights
     state.diagonal[:] = sums[width : 2 * width] + ridge
+    state.foreseen[:] = sums[2 * width : 3 * width]
     _set_values(state, sums[-SUMS:])
     state.curved, state.changed = int(sums[-2]), int(sums[-1])
     state.steps += 1 if state.length else 0
@@ -132,13 +133,14 @@ def after_product(state: NewtonState, sums: Floats) -> None:
 def after_matrix(state: NewtonState, sums: Floats) -> None:
     """Add the change to the matrix, and solve the system with it."""
     state.matrix += sums.reshape(state.matrix.shape)
+    force = state.gradient + state.foreseen
     full = state.matrix + np.diag(state.ridge)
     scale = 1.0 / np.sqrt(np.maximum(np.diag(full), _TINY))
     scaled = full * np.outer(scale, scale)
     scaled[np.diag_indices_from(scaled)] += _JITTER
     try:
         factor = scipy.linalg.cho_factor(scaled, lower=True, check_finite=False)
-        solved = scipy.linalg.cho_solve(factor, scale * state.gradient, check_finite=False)
+        solved = scipy.linalg.cho_solve(factor, scale * force, check_finite=False)
     except scipy.linalg.LinAlgError:
         _forget_matrix(state)
         state.at_rest = True
@@ -250,8 +252,12 @@ def _begin_system(state: NewtonState) -> None:
     relative = gap / max(state.primal, _TINY)
     aimed = _SHARE * state.aim * state.primal
     state.decrease = max(min(_TENTH**2, relative) * gap, min(aimed, _TENTH**2 * gap))
+    _restart_system(state)
+
+
+def _restart_system(state: NewtonState) -> None:
     state.direction[:] = 0.0
-    state.residual[:] = -state.gradient
+    state.residual[:] = -(state.gradient + state.foreseen)
     # Where no row is in the window, nothing else keeps a free intercept's step finite.
     state.diagonal[:] = np.maximum(state.diagonal, _TINY)
     state.conjugate[:] = state.residual / state.diagonal
@@ -276,6 +282,10 @@ def _forget_matrix(state: NewtonState) -> None:
 def _end_system(state: NewtonState) -> None:
     """Begin a step along the direction that has been found, if it leads down."""
     state.slope = float(state.direction @ state.gradient)
+    if not state.slope < 0.0 and state.foreseen.any():
+        state.foreseen[...] = 0.0
+        _restart_system(state)
+        return
     if not state.slope < 0.0:
         _rest(state)
         return
