@@ -11,6 +11,7 @@
     │   └── InvalidParameterError    an option outside its legal range
     ├── ModelFileError (ValueError)      a model or checkpoint file that cannot be trusted
     ├── MissingDependencyError (ImportError)    an optional package is absent; says what to install
+    ├── NotSeparableError (ValueError)   C is infinite and the classes cannot be separated
     └── UnsupportedError (ValueError)    a legal request that no solver here can serve
     Interrupted (KeyboardInterrupt)  Ctrl-C; carries the best solution found until then
 
@@ -91,6 +92,22 @@ class ModelFileError(HingeError, ValueError):
 
 class MissingDependencyError(HingeError, ImportError):
     """An optional package is not installed; the message says which extra brings it."""
+
+
+class NotSeparableError(HingeError, ValueError):
+    """A hard margin was asked for and no hyperplane separates the classes.
+
+    Parameters
+    ----------
+    message : str
+        Which classes, what proves it, and what to do.
+    solution : Solution or None, default=None
+        Its certificate says what is proven, and its dual coefficients are the witness.
+    """
+
+    def __init__(self, message: str, solution: Solution | None = None) -> None:
+        super().__init__(message)
+        self.solution = solution
 
 
 class UnsupportedError(HingeError, ValueError):

@@ -33,6 +33,13 @@ def positive(value: Any, name: str) -> float:
     return number
 
 
+def positive_or_infinite(value: Any, name: str) -> float:
+    """Return the value as a float greater than 0, infinity included, or raise."""
+    if isinstance(value, numbers.Real) and value == math.inf:
+        return math.inf
+    return positive(value, name)
+
+
 def not_negative(value: Any, name: str) -> float:
     """Return the value as a float of at least 0, or raise."""
     number = real_number(value, name)

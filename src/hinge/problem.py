@@ -12,13 +12,15 @@ feature that is constantly ``intercept_scale``, so ``b = scale * u`` and the nor
           - \tfrac12 \|w(\alpha)\|^2, \qquad 0 \le \alpha_i \le u\, c_i,
 
 where :math:`w(\alpha) = \sum_i y_i \alpha_i x_i` (with the constant feature, if augmented) and
-:math:`\sum_i y_i \alpha_i = 0` if the intercept is free.
+:math:`\sum_i y_i \alpha_i = 0` if the intercept is free. For :math:`C = \infty`, the hard margin,
+both hold with losses that are zero or infinite, no curvature and no upper bound.
 """
 
 from __future__ import annotations
 
 import enum
 import hashlib
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,7 +34,7 @@ from hinge.errors import (
 )
 from hinge.labels import WeightsAsRead, row_weights, two_classes
 from hinge.losses import Loss, get_loss
-from hinge.parameters import positive
+from hinge.parameters import positive, positive_or_infinite
 from hinge.penalties import L2, get_penalty
 from hinge.rows import Rows
 from hinge.threads import single_threaded_blas
@@ -89,7 +91,9 @@ class Problem:
     penalty : str, default="l2"
         ``"l2"``.
     C : float, default=1.0
-        Weight of the losses, greater than 0.
+        Weight of the losses, greater than 0. Infinity is the *hard margin*: no loss is allowed,
+        and the objective is ``1/2 ||w||^2`` subject to every row having the margin from which its
+        loss is zero (1 for hinge and squared hinge, ``1 + h`` for Huber).
     intercept : {"free", "augmented", "none"}, default="free"
         How the intercept enters the objective.
     intercept_scale : float, default=1.0
@@ -97,7 +101,8 @@ class Problem:
     kernel : None, default=None
         Kernel machines are not in this version.
     sample_weight : array-like of shape (n_samples,) or None, default=None
-        Not negative. Weight 0 is a row that is absent, weight 2 a row that is there twice.
+        Not negative. Weight 0 is a row that is absent, weight 2 a row that is there twice; with
+        ``C=inf`` any other weight is the same as 1.
 
     Attributes
     ----------
@@ -108,7 +113,8 @@ class Problem:
     signs : ndarray of int8 of shape (n_samples,)
         -1 for the first class, +1 for the second.
     costs : ndarray of shape (n_samples,)
-        ``C * sample_weight``; a view of one number where there are no weights.
+        ``C * sample_weight``; a view of one number where there are no weights. Infinite where a
+        hard margin has a row of positive weight.
 
     Examples
     --------
@@ -134,7 +140,7 @@ class Problem:
             raise UnsupportedError(message)
         self.loss = get_loss(loss)
         self.penalty = get_penalty(penalty)
-        self.C = positive(C, "C")
+        self.C = positive_or_infinite(C, "C")
         self.intercept = _intercept(intercept)
         self.intercept_scale = positive(intercept_scale, "intercept_scale")
         self.rows = X if isinstance(X, Rows) else Rows(X)
@@ -163,7 +169,14 @@ class Problem:
         """The weight ``C * sample_weight`` of every row's loss."""
         if self.sample_weight is None:
             return np.broadcast_to(np.float64(self.C), (self.n_rows,))
+        if self.is_hard:
+            return np.where(self.sample_weight > 0.0, math.inf, 0.0)
         return self.C * self.sample_weight
+
+    @property
+    def is_hard(self) -> bool:
+        """Whether C is infinite: every row must have its margin, and no loss is weighed."""
+        return math.inf == self.C
 
     @property
     def constant_feature(self) -> float:
@@ -212,7 +225,7 @@ class Problem:
         Parameters
         ----------
         C : float
-            Weight of the losses, greater than 0.
+            Weight of the losses, greater than 0; infinity for the hard margin.
 
         Returns
         -------
@@ -221,7 +234,7 @@ class Problem:
         """
         other = object.__new__(Problem)
         other.__dict__.update(self.__dict__)
-        other.C = positive(C, "C")
+        other.C = positive_or_infinite(C, "C")
         other._check_costs()
         return other
 
@@ -264,7 +277,7 @@ class Problem:
         with np.errstate(over="ignore", under="ignore"):
             costs = self.costs
         lost = np.flatnonzero(~np.isfinite(costs) | ((costs == 0) & (self.sample_weight > 0)))
-        if len(lost):
+        if len(lost) and not self.is_hard:
             message = (
                 f"C * sample_weight is {costs[lost[0]]!r} in row {lost[0]} (C={self.C!r}, weight "
                 f"{self.sample_weight[lost[0]]!r}): beyond floating point. Rescale the weights."

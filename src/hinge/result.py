@@ -29,6 +29,8 @@ class Status(enum.StrEnum):
     """``Stop.seconds`` passed first."""
     STALLED = "stalled"
     """Nothing moves beyond rounding, or four times the work has not narrowed the gap by 1 %."""
+    NOT_SEPARABLE = "not_separable"
+    """C is infinite and no hyperplane separates the classes, by the certificate's witness."""
     INTERRUPTED = "interrupted"
     """Ctrl-C, or an observer asked to stop."""
     NUMERICAL_ERROR = "numerical_error"

@@ -20,7 +20,7 @@ INVALID: list[tuple[dict[str, Any], str]] = [
     ({"tol": "small"}, r"tol must be a number; got 'small' of type str"),
     ({"C": 0}, r"C must be greater than 0; got 0"),
     ({"C": float("nan")}, r"C must be finite; got nan"),
-    ({"C": float("inf")}, r"C must be finite; got inf"),
+    ({"C": -float("inf")}, r"C must be finite; got -inf"),
     ({"C": True}, r"C must be a number; got True of type bool"),
     ({"multi_class": "ovo"}, r"multi_class must be one of 'crammer_singer', 'ovr'; got 'ovo'"),
     ({"fit_intercept": 1}, r"fit_intercept must be True or False; got 1"),

@@ -6,7 +6,8 @@ Plain NumPy over :mod:`hinge.rows`; it imports no solver and no native code.
 from __future__ import annotations
 
 from hinge.certificates.gap import gap
+from hinge.certificates.hard_margin import margin_interval
 from hinge.certificates.kkt import Violation, kkt
 from hinge.certificates.settled import OptimumRegion
 
-__all__ = ["OptimumRegion", "Violation", "gap", "kkt"]
+__all__ = ["OptimumRegion", "Violation", "gap", "kkt", "margin_interval"]

@@ -10,9 +10,11 @@ One pass over the blocks, in NumPy, without solvers or native code. For a point 
 :math:`B \ge |b^*|`, only if it is free). Every alpha in the box gives :math:`D \le P^*`.
 
 Rounding is bounded, not hoped for. The loss does not increase with the margin, so evaluating it
-at ``m - e``, with e the error bound of a dot product, bounds P from above. ``||v||`` is widened by
-the error bound of its sum, and sums of positive terms by a relative bound. ``gap`` is the widened
-P minus the widened D: the true suboptimality is never larger. NaN anywhere makes it infinite.
+at ``m - e``, with e the error bound of a dot product, bounds P from above (and a hard margin, where
+P is infinite unless all losses are zero, needs margins that are wide enough by e). ``||v||`` is
+widened by the error bound of its sum, and sums of positive terms by a relative bound. ``gap`` is
+the widened P minus the widened D: the true suboptimality is never larger. NaN anywhere makes it
+infinite.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hinge.certificates.hard_margin import DualBounds, hard_dual, total_loss
 from hinge.certificates.kkt import DualSums, check_point, condition_violations, row_violations
 from hinge.certificates.settled import optimum_region
 from hinge.inequality import rounding_factor, score_rounding
@@ -102,7 +105,7 @@ def gap(
             dual = dual_below = -math.inf
             notes: tuple[str, ...] = (_NO_DUAL,)
         else:
-            dual, dual_below, notes = _dual(problem, sums, primal_above)
+            dual, dual_below, notes = _dual(problem, point.dual_coef, sums, primal_above)
         certificate = _certificate(problem, point, sums, (primal, primal_above, dual, dual_below))
         where = None
         if region and math.isfinite(certificate.gap):
@@ -179,8 +182,8 @@ def _group_sums(
     a = np.zeros(len(y)) if point.dual_coef is None else point.dual_coef[rows]
     inside = (a >= 0.0) & (a <= loss.upper_bound(c)) & (a < math.inf)
     sums = (
-        float(c @ loss.value(margins)),
-        float(c @ loss.value(margins - error)),
+        total_loss(c, loss.value(margins)),
+        total_loss(c, loss.value(margins - error)),
         float(np.sum(a)) if inside.all() else math.nan,
         float(np.sum(a * a / np.where(c > 0, c, np.inf))) if loss.dual_curvature else 0.0,
         float(y @ a),
@@ -199,17 +202,20 @@ def _primal(problem: Problem, point: Point, sums: _Sums) -> tuple[float, float]:
 
 
 def _dual(
-    problem: Problem, sums: _Sums, primal_above: float
+    problem: Problem, alpha: Floats, sums: _Sums, primal_above: float
 ) -> tuple[float, float, tuple[str, ...]]:
     """Return the dual value, a lower bound on it, and what keeps it from being one."""
     loss, relative = problem.loss, _sum_rounding(problem)
     if math.isnan(sums.alpha):
         note = "the dual point leaves its box (a coefficient is negative, above its cost, or NaN)"
         return -math.inf, -math.inf, (note,)
-    linear = loss.dual_linear * sums.alpha
-    curved = 0.5 * loss.dual_curvature * sums.curvature
     constant = problem.constant_feature * sums.balance
     norm = math.hypot(float(np.linalg.norm(sums.weights)), constant)
+    if problem.is_hard:
+        bounds = DualBounds(sums.alpha, sums.balance, norm, _spread(problem, sums), relative)
+        return hard_dual(problem, alpha, bounds, math.isfinite(primal_above))
+    linear = loss.dual_linear * sums.alpha
+    curved = 0.5 * loss.dual_curvature * sums.curvature
     dual = linear - curved - 0.5 * norm * norm
     above = (norm + _spread(problem, sums)) * (1.0 + rounding_factor(problem.n_features + 3))
     below = linear * (1.0 - relative) - curved * (1.0 + relative) - 0.5 * above * above

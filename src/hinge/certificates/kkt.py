@@ -76,7 +76,11 @@ def row_violations(loss: Loss, margins: Floats, alpha: Floats, costs: Floats) ->
     slopes = alpha / safe
     gradient = margins + loss.dual_curvature * slopes - loss.dual_linear
     moved = np.clip(slopes - gradient, 0.0, loss.dual_upper)
-    return np.where(costs > 0, np.abs(moved - slopes), np.abs(alpha))
+    # A hard margin has no slopes: a row may miss its margin by nothing, and exceed it only with
+    # coefficient 0.
+    hard = np.where(alpha > 0.0, np.abs(gradient), np.maximum(-gradient, 0.0))
+    violations = np.where(np.isinf(costs), hard, np.abs(moved - slopes))
+    return np.where(costs > 0, violations, np.abs(alpha))
 
 
 def condition_violations(problem: Problem, point: Point, sums: DualSums) -> tuple[float, float]:

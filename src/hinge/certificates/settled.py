@@ -164,8 +164,26 @@ def _intercept_interval(
     """Return an interval of ``b* + w*'m`` over every w* in the ball."""
     lower, upper = ball.bounds_of(problem.rows, check)
     costs = problem.costs
+    if problem.is_hard:
+        return _hard_interval(problem, lower, upper)
     low = smallest_intercept(problem.loss, upper, problem.signs, costs, check)
     high = largest_intercept(problem.loss, lower, problem.signs, costs, check)
     # The sums behind the slope are rounded: widen by that much of the scores' own size.
     widen = 1e-12 * (1.0 + abs(low) + abs(high))
     return low - widen, high + widen
+
+
+def _hard_interval(problem: Problem, lower: Floats, upper: Floats) -> tuple[float, float]:
+    """Return the interval of a hard margin's intercept: every row must be able to have its margin.
+
+    Parameters
+    ----------
+    problem : Problem
+        A problem with C infinite.
+    lower, upper : ndarray of shape (n_samples,)
+        Bounds on the scores without intercept.
+    """
+    counted, needed = problem.costs > 0, problem.loss.zero_from
+    low = float(np.max(needed - upper, where=counted & (problem.signs > 0), initial=-np.inf))
+    high = float(np.min(-needed - lower, where=counted & (problem.signs < 0), initial=np.inf))
+    return float(np.nextafter(low, -np.inf)), float(np.nextafter(high, np.inf))

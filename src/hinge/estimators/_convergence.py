@@ -101,7 +101,7 @@ def _cause(rows: Rows, objective: Objective) -> str:
                 f"as large as column {small}."
             )
     cost = objective.C * float(np.mean(rows.squared_norms))
-    if cost >= _LARGE_COST:
+    if _LARGE_COST <= cost < math.inf:
         return (
             f"Likely cause: C={objective.C:g} is large for rows whose squared norm is "
             f"{float(np.mean(rows.squared_norms)):.2g} on average."

@@ -10,7 +10,7 @@ from hinge.errors import InvalidParameterError, UnsupportedError, unknown_name
 from hinge.estimators import _checks as check
 from hinge.losses import get_loss
 from hinge.multiclass import Objective
-from hinge.parameters import count, not_negative, positive
+from hinge.parameters import count, not_negative, positive, positive_or_infinite
 from hinge.problem import Intercept
 from hinge.result import Stop
 from hinge.solvers import Solver, solver_names
@@ -114,7 +114,7 @@ def linear_objective(model: Any) -> Objective:
             raise InvalidParameterError(message) from None
     return Objective(
         loss=get_loss(check.choice("loss", model.loss, _LOSSES)),
-        C=positive(model.C, "C"),
+        C=positive_or_infinite(model.C, "C"),
         intercept=_intercept(model),
         intercept_scale=positive(model.intercept_scaling, "intercept_scaling"),
     )

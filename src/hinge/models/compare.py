@@ -142,6 +142,8 @@ def _start(a: JudgedModel, b: JudgedModel, number: int, n_rows: int) -> Point | 
 
 def _reference(problem: Problem, start: Point | None, stop: Stop | None) -> Solution:
     """Return a solution to measure by: Newton's where a step is short, else coordinate descent."""
+    if problem.is_hard:
+        return solve(problem, "hard-margin", stop=stop or _NEWTON_STOP)
     newton = PrimalNewton()
     first = None
     if newton.supports(problem):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hinge.solvers.driver import Event, Observer, Settings, run, solve
 from hinge.solvers.interrupt import StopFlag, listening
 from hinge.solvers.linear.dual_coordinate import DualCoordinate
+from hinge.solvers.linear.hard_margin import HardMargin
 from hinge.solvers.linear.interior_point import InteriorPoint
 from hinge.solvers.linear.newton import Newton
 from hinge.solvers.linear.primal_newton import PrimalNewton
@@ -14,6 +15,7 @@ from hinge.solvers.registry import get_solver, solver_names
 __all__ = [
     "DualCoordinate",
     "Event",
+    "HardMargin",
     "InteriorPoint",
     "Newton",
     "Observer",

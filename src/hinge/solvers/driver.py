@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from hinge.certificates.hard_margin import proves_not_separable
 from hinge.errors import Interrupted, InvalidParameterError, UnsupportedError
 from hinge.problem import Problem
 from hinge.result import (
@@ -30,7 +31,7 @@ from hinge.result import (
 )
 from hinge.solvers.interrupt import StopFlag, listening
 from hinge.solvers.judge import Judge
-from hinge.solvers.protocol import Solver
+from hinge.solvers.protocol import Solver, Support
 from hinge.solvers.registry import get_solver
 from hinge.threads import single_threaded_blas, thread_count
 
@@ -184,12 +185,20 @@ def run(
     Solution
         Best point, certificate, trace, status and state.
     """
-    support = solver.supports(problem)
+    support = _support(solver, problem)
     if not support:
         message = f"solver {solver.name!r} does not take this problem: {support.reason}"
         raise UnsupportedError(message)
     with single_threaded_blas():
         return _Run(problem, solver, settings, flag).go(warm, resume)
+
+
+def _support(solver: Solver, problem: Problem) -> Support:
+    """Return whether the solver takes the problem; a hard margin is another kind of program."""
+    if problem.is_hard and not solver.takes_hard_margins:
+        reason = "C is infinite; use solver='hard-margin' or 'auto', or a finite C."
+        return Support(False, reason)
+    return solver.supports(problem)
 
 
 class _Abandoned(Exception):  # noqa: N818 - an event, not an error
@@ -271,6 +280,8 @@ class _Run:
             return Status.SOLVED
         if not _is_finite(point):
             return Status.NUMERICAL_ERROR
+        if self.problem.is_hard and proves_not_separable(self.problem, certificate):
+            return Status.NOT_SEPARABLE
         hopeless = certificate.is_rounding and self.settings.stop.gap
         if self.progress.at_rest or hopeless or self.judge.has_stalled():
             return Status.STALLED
@@ -293,7 +304,7 @@ class _Run:
         if not hurried and not self.judge.has_judged(self.progress):
             # The last point may be the best one, and nobody has judged it yet.
             verdict = self._certify(state)
-            if verdict in (Status.SOLVED, Status.NUMERICAL_ERROR):
+            if verdict in (Status.SOLVED, Status.NUMERICAL_ERROR, Status.NOT_SEPARABLE):
                 status = verdict
         best = None
         try:

@@ -133,11 +133,22 @@ def values_of_C(Cs: Any) -> list[float]:
     if isinstance(Cs, str) or not isinstance(Cs, Iterable):
         message = f"Cs must be a list of values of C, such as [0.1, 1.0, 10.0]; got {Cs!r}."
         raise InvalidParameterError(message)
-    values = [positive(C, f"Cs[{number}]") for number, C in enumerate(Cs)]
+    values = [_finite(C, f"Cs[{number}]") for number, C in enumerate(Cs)]
     if not values:
         message = "Cs must have at least one value of C; got none."
         raise InvalidParameterError(message)
     return values
+
+
+def _finite(C: Any, name: str) -> float:
+    """Return a value of C; points are scaled from one to the next, which infinity ends."""
+    if isinstance(C, float) and math.isinf(C) and C > 0.0:
+        message = (
+            f"{name} is infinity: a path has finite values of C only. Solve the hard margin apart, "
+            "with hinge.solve(problem.with_C(math.inf)) or LinearSVC(C=math.inf)."
+        )
+        raise InvalidParameterError(message)
+    return positive(C, name)
 
 
 def solve_path(

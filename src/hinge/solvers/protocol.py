@@ -109,6 +109,7 @@ class Solver(ABC):
     """A method that improves a point step by step."""
 
     name: ClassVar[str]
+    takes_hard_margins: ClassVar[bool] = False  # C = inf; a solver takes either these or the others
 
     @abstractmethod
     def supports(self, problem: Problem) -> Support:

@@ -9,6 +9,7 @@ import numpy as np
 from hinge.errors import UnsupportedError, unknown_name
 from hinge.problem import Intercept, Problem
 from hinge.solvers.linear.dual_coordinate import DualCoordinate
+from hinge.solvers.linear.hard_margin import HardMargin
 from hinge.solvers.linear.interior_point import InteriorPoint
 from hinge.solvers.linear.newton import Newton
 from hinge.solvers.linear.primal_newton import PrimalNewton
@@ -16,6 +17,7 @@ from hinge.solvers.protocol import Solver
 
 _BY_NAME: dict[str, Callable[[float | None], Solver]] = {
     DualCoordinate.name: DualCoordinate.aimed_at,
+    HardMargin.name: lambda _: HardMargin(),
     InteriorPoint.name: lambda _: InteriorPoint(),
     Newton.name: Newton.aimed_at,
     PrimalNewton.name: lambda _: PrimalNewton(),
@@ -61,6 +63,8 @@ def _automatic(problem: Problem, gap: float | None) -> Solver:
     The passes that coordinate descent needs grow with cost times squared norm: raw, unscaled
     features or a large C. Newton's method does not notice either, but only small problems fit it.
     """
+    if problem.is_hard:
+        return HardMargin()
     newton = PrimalNewton()
     costs = problem.costs
     stiffness = float(np.sum(costs * problem.rows.squared_norms)) / np.count_nonzero(costs)

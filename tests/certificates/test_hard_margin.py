@@ -1,0 +1,149 @@
+"""The certificate of a hard margin: it proves what it says, and nothing false convinces it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from tests.solvers.separable import INTERCEPTS, XOR, apart, hard
+
+from hinge import Point, Status, Stop, solve
+from hinge.certificates import gap, margin_interval
+from hinge.certificates.hard_margin import proves_not_separable, total_loss
+
+
+def test_a_point_that_misses_a_margin_has_an_infinite_objective() -> None:
+    X, y = apart()
+    problem = hard(X, y)
+    solution = solve(problem, stop=Stop(gap=1e-8))
+    for factor in (1.0 - 1e-9, 0.5, -1.0):
+        coef, intercept = factor * solution.coef, factor * solution.intercept
+        judged = gap(problem, Point(coef, intercept, solution.dual_coef))
+        assert judged.primal == judged.gap == judged.relative_gap == math.inf
+        assert judged.region is None
+        assert "a margin is missed; no hyperplane has a geometric margin above" in judged.notes[0]
+        lower, upper = margin_interval(problem, judged)
+        assert lower == 0.0
+        exact = margin_interval(problem, solution.certificate)
+        assert exact[0] <= upper <= exact[1] * (1.0 + 1e-9)
+        assert not proves_not_separable(problem, judged)
+
+
+def test_a_longer_point_is_feasible_and_worse() -> None:
+    problem = hard(*apart())
+    solution = solve(problem, stop=Stop(gap=1e-8))
+    judged = gap(problem, Point(2 * solution.coef, 2 * solution.intercept, solution.dual_coef))
+    assert judged.primal == pytest.approx(4.0 * solution.certificate.primal)
+    assert judged.relative_gap == pytest.approx(0.75)
+    lower, upper = margin_interval(problem, judged)
+    exact = margin_interval(problem, solution.certificate)
+    assert lower == pytest.approx(exact[0] / 2)
+    assert upper == pytest.approx(exact[1])
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+def test_no_coefficients_prove_more_than_is_true(intercept: str) -> None:
+    X, y = apart(n=30)
+    problem = hard(X, y, intercept=intercept)
+    solution = solve(problem, stop=Stop(gap=1e-9))
+    optimum = solution.certificate.primal * (1.0 + 1e-8)
+    rng = np.random.default_rng(0)
+    assert solution.dual_coef is not None
+    for _ in range(200):
+        alpha = solution.dual_coef * rng.uniform(0.5, 1.5, 30)
+        alpha += rng.random(30) * (rng.random(30) < 0.2) * rng.choice([0.0, 0.1, 10.0])
+        judged = gap(problem, Point(solution.coef, solution.intercept, alpha))
+        assert judged.primal - judged.gap <= optimum
+        missed = gap(problem, Point(np.zeros(5), 0.0, alpha))
+        assert missed.dual <= optimum
+        assert not proves_not_separable(problem, missed)
+
+
+@pytest.mark.parametrize("bad", [-1e-9, math.nan, math.inf])
+def test_coefficients_outside_their_range_prove_nothing(bad: float) -> None:
+    problem = hard(*XOR)
+    alpha = np.full(4, 0.5)
+    alpha[2] = bad
+    judged = gap(problem, Point(np.zeros(2), 0.0, alpha))
+    assert judged.dual == -math.inf
+    assert "leaves its box" in judged.notes[0]
+    assert not proves_not_separable(problem, judged)
+
+
+def test_nothing_at_all_proves_nothing() -> None:
+    problem = hard(*XOR)
+    judged = gap(problem, Point(np.zeros(2), 0.0, np.zeros(4)))
+    assert margin_interval(problem, judged) == (0.0, math.inf)
+    assert "no dual coefficient is positive" in judged.notes[0]
+    without = gap(problem, Point(np.zeros(2)))
+    assert margin_interval(problem, without) == (0.0, math.inf)
+    assert not proves_not_separable(problem, without)
+
+
+def test_classes_of_unequal_weight_are_no_witness_of_a_free_intercept() -> None:
+    # Both classes on one line through the origin: their sums can cancel, their hulls do not meet.
+    problem = hard([[1.0], [2.0]], [0, 1])
+    false = gap(problem, Point(np.zeros(1), 0.0, np.array([2.0, 1.0])))
+    assert not proves_not_separable(problem, false)
+    assert margin_interval(problem, false)[1] >= 0.5
+    through_origin = hard([[1.0], [2.0]], [0, 1], intercept="none")
+    true = gap(through_origin, Point(np.zeros(1), 0.0, np.array([2.0, 1.0])))
+    assert proves_not_separable(through_origin, true)
+    assert margin_interval(through_origin, true)[1] == 0.0
+
+
+def test_a_witness_is_exact_or_says_how_near_it_is() -> None:
+    third = 1.0 / 3.0
+    X = np.array([[0.0], [3.0], [1.0]])
+    problem = hard(X, [0, 0, 1])
+    exact = gap(problem, Point(np.zeros(1), 0.0, np.array([2.0, 1.0, 3.0])))
+    assert exact.notes == (
+        "not separable: convex combinations of the two classes meet exactly, so no hyperplane "
+        "separates the classes",
+    )
+    rounded = gap(problem, Point(np.zeros(1), 0.0, np.array([2 * third, third, 1.0])))
+    upper = margin_interval(problem, rounded)[1]
+    if upper > 0.0:
+        assert f"above {upper:.3g}" in rounded.notes[0]
+    near = gap(problem, Point(np.zeros(1), 0.0, np.array([2.0, 1.0, 3.0 * (1 + 1e-10)])))
+    assert not proves_not_separable(problem, near)
+    assert margin_interval(problem, near)[1] >= 1e-10
+
+
+def test_many_rows_of_support_are_judged_with_rounding() -> None:
+    rng = np.random.default_rng(0)
+    half = rng.normal(size=(3000, 800))
+    problem = hard(np.vstack([half, half]), np.repeat([0, 1], 3000))
+    judged = gap(problem, Point(np.zeros(800), 0.0, np.full(6000, 0.1)))
+    assert 0.0 < margin_interval(problem, judged)[1] < 1e-10
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e-30, 1e30, 1e140])
+def test_any_unit_of_length(scale: float) -> None:
+    X, y = apart()
+    problem = hard(X * scale, y)
+    solution = solve(problem, stop=Stop(gap=1e-6))
+    assert solution.status is Status.SOLVED
+    plain = hard(X, y)
+    expected = margin_interval(plain, solve(plain, stop=Stop(gap=1e-6)).certificate)
+    found = margin_interval(problem, solution.certificate)
+    np.testing.assert_allclose(found, np.multiply(expected, scale), rtol=1e-5)
+    assert solve(hard(XOR[0] * scale, XOR[1])).status is Status.NOT_SEPARABLE
+
+
+def test_infinite_costs_of_no_loss_are_nothing() -> None:
+    costs = np.array([math.inf, 0.0, math.inf])
+    assert total_loss(costs, np.array([0.0, 5.0, 0.0])) == 0.0
+    assert total_loss(costs, np.array([0.0, 5.0, 1e-300])) == math.inf
+    assert math.isnan(total_loss(costs, np.array([math.nan, 0.0, 0.0])))
+    assert total_loss(np.array([2.0, 3.0]), np.array([1.0, 1.0])) == 5.0
+
+
+def test_violations() -> None:
+    problem = hard([[0.0], [2.0], [5.0]], [0, 1, 1])
+    optimum = Point(np.ones(1), -1.0, np.array([0.5, 0.5, 0.0]))
+    assert gap(problem, optimum).kkt == 0.0
+    wrong = gap(problem, Point(np.ones(1), -1.0, np.array([0.5, 0.25, 0.25])))
+    assert wrong.kkt >= 3.0  # the far row has a coefficient
+    assert gap(problem, Point(np.full(1, 0.5), -0.5, optimum.dual_coef)).kkt >= 0.5
