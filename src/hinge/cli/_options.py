@@ -30,6 +30,20 @@ def above_zero(value: float | None) -> float | None:
     return value
 
 
+def above_zero_or_infinite(value: float) -> float:
+    """Return the value of an option, which must be a number above 0 or infinity.
+
+    Parameters
+    ----------
+    value : float
+        What the user wrote.
+    """
+    if not value > 0.0:
+        message = f"{value:g} is not a number above 0, nor inf."
+        raise typer.BadParameter(message)
+    return value
+
+
 def not_negative(value: float) -> float:
     """Return the value of an option, which must be a finite number that is at least 0.
 

@@ -15,7 +15,7 @@ from hinge.cli._fit import fit, fit_data, summary, tell_interruption
 from hinge.cli._labels import plain
 from hinge.cli._machine import MACHINE, STOPPING, MachineOptions
 from hinge.cli._models import SUFFIX, check_output
-from hinge.cli._options import DataFile, above_zero, not_negative
+from hinge.cli._options import DataFile, above_zero_or_infinite, not_negative
 from hinge.cli._stopping import told_when_stopped
 from hinge.cli._weights import class_weights
 from hinge.models import save
@@ -40,9 +40,9 @@ class TrainSettings(MachineOptions):
             "--C",
             "-C",
             "-c",
-            help="Weight of the losses.",
+            help="Weight of the losses; inf is a hard margin.",
             rich_help_panel=MACHINE,
-            callback=above_zero,
+            callback=above_zero_or_infinite,
         ),
     ] = 1.0
     checkpoint: Annotated[

@@ -26,6 +26,7 @@ from hinge.estimators._callbacks import (
 )
 from hinge.estimators._convergence import convergence_message
 from hinge.estimators._data import training_data
+from hinge.estimators._hard_margin import refuse_not_separable
 from hinge.estimators._linear_model import LinearClassifier, scores
 from hinge.estimators._options import LinearOptions, linear_options
 from hinge.estimators._progress import progress_display
@@ -62,7 +63,8 @@ class LinearSVC(CallbackSupportMixin, LinearClassifier):
         Relative duality gap to reach, at least 0. With 0, go on until nothing moves beyond
         rounding, and do not warn.
     C : float, default=1.0
-        Weight of the losses, greater than 0; a larger one regularises less.
+        Weight of the losses, greater than 0; a larger one regularises less. Infinity is the hard
+        margin: every row on its side, or an error that proves that this cannot be.
     multi_class : {"ovr"}, default="ovr"
         One class against the rest; ``"crammer_singer"`` is not in this version.
     fit_intercept : bool, default=True
@@ -223,6 +225,8 @@ class LinearSVC(CallbackSupportMixin, LinearClassifier):
         ------
         Interrupted
             On Ctrl-C, after the best model found so far has been stored in the estimator.
+        NotSeparableError
+            If C is infinite and no hyperplane separates a class from the rest; nothing is stored.
         """
         began = time.perf_counter()
         options = linear_options(self)
@@ -236,6 +240,7 @@ class LinearSVC(CallbackSupportMixin, LinearClassifier):
             )
             flag = stack.enter_context(listening())
             solutions = solve_one_vs_rest(rows, labels, options.objective, warm, plan, flag)
+            refuse_not_separable(solutions, labels)
             self._store(solutions, labels, options.objective.intercept)
             self.data_fingerprint_ = data_fingerprint(rows, labels)
             self.__dict__.pop("index_base_", None)  # of the file that an earlier fit was of

@@ -12,6 +12,7 @@ from hinge.errors import HingeError, ModelFileError, UnsupportedError
 from hinge.estimators._options import linear_objective, linear_options
 from hinge.estimators.linear_svc import LinearSVC
 from hinge.models.fields import LARGEST_INTEGER, Fields
+from hinge.models.strict_json import spelled_number
 from hinge.multiclass import Objective
 from hinge.problem import Intercept
 from hinge.solvers import Solver
@@ -39,7 +40,8 @@ def put_parameters(model: LinearSVC) -> dict[str, Any]:
     if not isinstance(kept["random_state"], numbers.Integral | None):
         kept["random_state"] = model.solutions_[0].seed
     weights = kept.pop("class_weight")
-    plain = {name: _plain(name, value) for name, value in kept.items()}
+    plain = {name: _plain(name, value) for name, value in kept.items() if name != "C"}
+    plain["C"] = "inf" if kept["C"] == math.inf else _plain("C", kept["C"])
     if isinstance(weights, dict):
         plain["class_weight"] = [
             [_plain("class_weight", label, LARGEST_INTEGER), float(weight)]
@@ -69,9 +71,12 @@ def take_parameters(content: Any) -> LinearSVC:
     values = {name: fields.take(name) for name in present}
     fields.finish()
     weights = values.pop("class_weight", None)
+    is_hard = values.get("C") == "inf"  # JSON has no infinity
     for name, value in values.items():
         if not _is_plain(value):
             raise fields.wrong(name, value, "a single value")
+    if is_hard:
+        values["C"] = math.inf
     model = LinearSVC(class_weight=_class_weight(fields, weights), **values)
     try:
         linear_options(model)
@@ -96,7 +101,7 @@ def put_problem(objective: Objective) -> dict[str, Any]:
     return {
         "loss": loss,
         "penalty": "l2",
-        "C": objective.C,
+        "C": spelled_number(objective.C),
         "intercept": objective.intercept.value,
         "intercept_scale": objective.intercept_scale,
     }

@@ -1,0 +1,39 @@
+"""What an estimator says when C is infinite and its classes cannot be separated."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hinge.errors import NotSeparableError
+from hinge.multiclass import Labels
+from hinge.result import Solution, Status
+
+
+def refuse_not_separable(solutions: list[Solution], labels: Labels) -> None:
+    """Raise an error if one of the problems is proven to have no hard margin.
+
+    Parameters
+    ----------
+    solutions : list of Solution
+        The solution of every binary problem.
+    labels : Labels
+        The classes.
+    """
+    for number, solution in enumerate(solutions):
+        if solution.status is not Status.NOT_SEPARABLE:
+            continue
+        positive = labels.positive_class(number)
+        label = _shown(labels.classes[positive])
+        others = "the rest" if len(labels.classes) > 2 else f"class {_shown(labels.classes[0])}"
+        message = (
+            f"C=inf asks for a hyperplane with class {label} on one side and {others} on the "
+            f"other, and there is none. Proof: {'; '.join(solution.certificate.notes)}. "
+            "Use a finite C, for example C=1000."
+        )
+        raise NotSeparableError(message, solution)
+
+
+def _shown(label: Any) -> str:
+    return repr(label.item() if isinstance(label, np.generic) else label)
