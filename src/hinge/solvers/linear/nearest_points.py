@@ -5,9 +5,10 @@ r"""The nearest points of hulls, by an active set: the small problem inside a ha
 
 where :math:`z_i = y_i x_i`. With one group this is the point of a hull that is nearest to the
 origin; with a group for each class, the shortest line between two hulls. Rows with ``a > 0`` are
-the *support*. A step takes the row that the present shortest vector v violates most into the
-support and minimises over the flat through it; while that leaves the hull, it stops where it does
-and drops what has become zero. The vector gets shorter with every step, so no support comes back.
+the *support*. A step takes the rows that the present shortest vector v violates most into the
+support (one, or some if it is large) and minimises over the flat through it; while that leaves the
+hull, it stops where it does and drops what has become zero. The vector gets shorter with every
+step, so no support comes back.
 
 Matrices are kept as a Cholesky factor of ``Z Z' + s A'A`` over the support, A being the sums of the
 groups, which is positive definite where the support is affinely independent. Errors of that
@@ -34,6 +35,7 @@ _ENOUGH = 1e-12  # a violation this small, in squares of v, is none
 _FLAT = 1e-13  # a row this near, in the largest norm, to the flat of the others is on it
 _ZERO = 1e-14  # a vector this short, in the largest norm, is zero: the hulls meet
 _REFINEMENTS = 2
+_SHARE = 16  # of the support, the part that may enter or leave at once
 
 
 class NearestPoints:
@@ -62,6 +64,7 @@ class NearestPoints:
         self._sums = np.zeros((int(groups.max()) + 1, len(groups)))
         self._sums[groups, np.arange(len(groups))] = 1.0
         self.support = np.flatnonzero(weights > 0.0)
+        self._is_careful = False
         self._factorise()
         self._settle()
 
@@ -79,16 +82,21 @@ class NearestPoints:
         violations = levels[self.groups] - scores
         violations[self.rejected] = -np.inf
         violations[self.support] = -np.inf
-        worst = int(np.argmax(violations))
         square = float(self.vector @ self.vector)
-        if not violations[worst] > _ENOUGH * square + self._noise * np.sqrt(square):
+        enough = _ENOUGH * square + self._noise * np.sqrt(square)
+        count = 1 if self._is_careful else 1 + len(self.support) // _SHARE
+        worst = np.argsort(-violations, kind="stable")[:count]
+        worst = worst[violations[worst] > enough]
+        if not len(worst):
             return False
-        if not self._append(worst):
-            self.rejected[worst] = True
-            return True
+        for row in worst:
+            self.rejected[row] = not self._append(int(row))
         self._settle()
-        if not float(self.vector @ self.vector) < square:
+        # Of several rows some may be in the way of the others; of one this is rounding.
+        is_shorter = float(self.vector @ self.vector) < square
+        if not is_shorter and len(worst) == 1:
             self.rejected[worst] = True
+        self._is_careful = not is_shorter and len(worst) > 1
         return True
 
     def _factorise(self) -> None:
@@ -100,10 +108,11 @@ class NearestPoints:
             same = self.groups[self.support][:, None] == self.groups[self.support][None, :]
             matrix = matrix + self._largest**2 * same
             try:
-                self._factor = scipy.linalg.cholesky(matrix, lower=True, check_finite=False)
+                factor = scipy.linalg.cholesky(matrix, lower=False, check_finite=False)
             except scipy.linalg.LinAlgError:
                 self._drop(int(np.argmin(self._replaceable())))
                 continue
+            self._factor = np.asfortranarray(factor)
             return
 
     def _replaceable(self) -> Floats:
@@ -122,7 +131,11 @@ class NearestPoints:
         self.weights[mates] /= self.weights[mates].sum()
 
     def _solve(self, right: Floats) -> Floats:
-        return np.asarray(scipy.linalg.cho_solve((self._factor, True), right, check_finite=False))
+        """Solve with the matrix of the support; the factor is used in place, without a copy."""
+        if right.ndim > 1:
+            return np.stack([self._solve(column) for column in right.T], axis=1)
+        half = scipy.linalg.blas.dtrsv(self._factor, right, trans=1)
+        return np.asarray(scipy.linalg.blas.dtrsv(self._factor, half))
 
     def _append(self, row: int) -> bool:
         """Take a row into the support; return False if it lies in the flat of the others."""
@@ -131,18 +144,18 @@ class NearestPoints:
         # What is left of the row, and of its group's entry, beyond the span of the support's.
         left = np.asarray(self.rows[[row]].T @ np.ones(1))
         left_group = scale * self._sums[:, row]
-        below = np.zeros(k)
+        column = np.zeros(k)
         for _ in range(_REFINEMENTS):
             shares = self._solve(np.asarray(part @ left) + scale * left_group[groups])
             left = left - np.asarray(part.T @ shares)
             left_group = left_group - scale * (sums @ shares)
-            below += self._factor.T @ shares
+            column += self._factor @ shares
         height = float(np.sqrt(left @ left + left_group @ left_group))
         if not height > _FLAT * scale:
             return False
-        grown = np.zeros((k + 1, k + 1))
+        grown = np.zeros((k + 1, k + 1), order="F")
         grown[:k, :k] = self._factor
-        grown[k, :k] = below
+        grown[:k, k] = column
         grown[k, k] = height
         self._factor = grown
         self.support = np.append(self.support, row)
@@ -165,11 +178,25 @@ class NearestPoints:
             moved = np.maximum(now + length * (aim - now), 0.0)
             moved[int(np.argmin(lengths))] = 0.0
             self.weights[self.support] = moved
-            newest = self.support[-1]
-            if moved[-1] <= 0.0:
-                self.rejected[newest] = True
-            self.support = self.support[moved > 0.0]
+            self._keep((moved > 0.0) | ((now <= 0.0) & ~falling))
+
+    def _keep(self, kept: NDArray[np.bool_]) -> None:
+        """Leave only some rows in the support; few are taken out of the factor, many make it anew.
+
+        A factor without one of its columns is made triangular again by rotations.
+        """
+        places = np.flatnonzero(~kept)
+        self.support = self.support[kept]
+        if len(places) > 1 + len(self.support) // _SHARE:
             self._factorise()
+            return
+        for place in places[::-1]:
+            k = len(self._factor)
+            rotated = scipy.linalg.qr_delete(
+                np.eye(k), self._factor, int(place), which="col", check_finite=False
+            )[1]
+            self._factor = np.asfortranarray(rotated[: k - 1])
+        self._part = self.rows[self.support]
 
     def _shortest(self) -> Floats:
         """Return the weights of the shortest vector in the flat of the support."""
