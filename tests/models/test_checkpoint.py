@@ -40,7 +40,10 @@ def assert_same_bits(solution, expected) -> None:
     assert solution.certificate.gap == expected.certificate.gap
 
 
-@pytest.mark.parametrize("solver", ["dual-coordinate", "primal-newton", "interior-point", "newton"])
+SOLVERS = ["auto", "dual-coordinate", "primal-newton", "interior-point", "newton"]
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_array, lambda X: X.astype(np.float32)])
 @pytest.mark.parametrize("options", SETTINGS.values(), ids=SETTINGS)
 def test_a_resumed_run_ends_with_the_bits_of_an_uninterrupted_one(
@@ -59,6 +62,20 @@ def test_a_resumed_run_ends_with_the_bits_of_an_uninterrupted_one(
         problem = Problem(storage(X), y, **options)
         state = load_checkpoint(path, problem)
         assert_same_bits(solve(problem, solver, stop, seed=3, resume=state), whole)
+
+
+def test_a_relay_goes_on_with_the_method_that_it_was_at(tmp_path):
+    X, y = rows()
+    problem = Problem(X * np.logspace(0, 4, X.shape[1]), y, C=100.0, intercept="augmented")
+    stop = Stop(gap=1e-7)
+    whole = solve(problem, stop=stop)
+    handed = whole.state.steps_before
+    assert 0 < handed < whole.steps
+    for steps in (handed - 1, handed, handed + 1, whole.steps - 1):
+        begun = solve(problem, stop=replace(stop, steps=steps))
+        save_checkpoint(tmp_path / "run", problem, begun)
+        state = load_checkpoint(tmp_path / "run", problem)
+        assert_same_bits(solve(problem, stop=stop, resume=state), whole)
 
 
 def test_the_options_of_a_solver_are_part_of_its_state(tmp_path):
@@ -101,7 +118,7 @@ def test_an_observer_writes_checkpoints_during_a_run(tmp_path):
     X, y = rows()
     problem = Problem(X, y, C=100.0)
     keeper = Checkpoint(tmp_path / "run", seconds=0.0)
-    whole = solve(problem, stop=Stop(gap=1e-8), observers=[keeper])
+    whole = solve(problem, "dual-coordinate", Stop(gap=1e-8), observers=[keeper])
     assert keeper.written > 2
     state = load_checkpoint(tmp_path / "run", problem)
     assert np.array_equal(state.rows, whole.state.rows, equal_nan=True)

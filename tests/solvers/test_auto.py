@@ -8,7 +8,7 @@ from tests.solvers.data import two_clouds
 
 import hinge
 from hinge import Problem, Status, Stop, solve
-from hinge.solvers import DualCoordinate, PrimalNewton, get_solver, solver_names
+from hinge.solvers import DualCoordinate, get_solver, solver_names
 from hinge.testing import verify
 
 LOSSES = ["hinge", "squared_hinge", "huber"]
@@ -27,33 +27,17 @@ def test_names_and_objects() -> None:
         get_solver("primal_newton", problem)
 
 
-def test_newton_is_chosen_where_coordinate_descent_crawls() -> None:
-    X, y = two_clouds()
-    wide, labels = np.random.default_rng(0).normal(size=(20, 3000)) * 1e4, np.arange(20) % 2
-    for intercept in ("augmented", "none"):
-        easy = Problem(X, y, C=1.0, intercept=intercept)
-        stiff = Problem(X * 1e4, y, C=1.0, intercept=intercept)
-        large = Problem(wide, labels, intercept=intercept)
-        assert isinstance(get_solver("auto", easy), DualCoordinate)
-        assert isinstance(get_solver("auto", stiff), PrimalNewton)
-        assert isinstance(get_solver("auto", large), DualCoordinate)
-    # Newton's matrix may be singular in a free intercept.
-    assert isinstance(get_solver("auto", Problem(X * 1e4, y, C=1.0)), DualCoordinate)
-
-
 @pytest.mark.parametrize("factor", [1.0, 1e4])
 def test_rows_without_weight_do_not_sway_the_choice(factor: float) -> None:
     X, y = two_clouds()
     X = X * factor
-    weights = np.ones(len(y))
-    absent = np.zeros(10_000)
+    absent = np.zeros(100)
     rows = np.vstack([X, np.zeros((len(absent), X.shape[1]))])
     labels = np.append(y, np.zeros(len(absent), dtype=int))
     plain = Problem(X, y, intercept="none")
-    weights = np.append(weights, absent)
+    weights = np.append(np.ones(len(y)), absent)
     padded = Problem(rows, labels, intercept="none", sample_weight=weights)
-    chosen = [get_solver("auto", problem).name for problem in (plain, padded)]
-    assert chosen[0] == chosen[1]
+    assert solve(plain).solver == solve(padded).solver
 
 
 @pytest.mark.parametrize("exponent", range(-10, 11, 2))

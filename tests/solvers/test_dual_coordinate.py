@@ -141,7 +141,7 @@ def test_weight_two_is_a_row_twice(loss: str, intercept: str, seed: int) -> None
     repeats = np.random.default_rng(seed).integers(1, 4, len(y))
     options = {"loss": loss, "intercept": intercept, "C": 0.2}
     stop = Stop(gap=1e-10, steps=300_000)
-    weighted = solve(Problem(X, y, sample_weight=repeats, **options), stop=stop)
+    weighted = solve(Problem(X, y, sample_weight=repeats, **options), "dual-coordinate", stop=stop)
     twice = solve(
         Problem(np.repeat(X, repeats, axis=0), np.repeat(y, repeats), **options), stop=stop
     )
@@ -153,7 +153,7 @@ def test_weight_two_is_a_row_twice(loss: str, intercept: str, seed: int) -> None
 def test_screened_rows_are_at_their_bounds(seed: int) -> None:
     for loss, intercept in itertools.product(["hinge", "huber"], ["augmented", "none"]):
         known = known_optimum(loss, intercept, n_pairs=30, seed=seed)
-        solution = solve(known.problem, stop=Stop(gap=1e-7, steps=100_000))
+        solution = solve(known.problem, "dual-coordinate", stop=Stop(gap=1e-7, steps=100_000))
         settled = np.isnan(solution.state.rows[:, 1])
         assert settled.sum() == solution.state.run.settled > 10
         optimal = known.point.dual_coef[settled]
@@ -164,7 +164,11 @@ def test_screened_rows_are_at_their_bounds(seed: int) -> None:
 @pytest.mark.parametrize("intercept", ["augmented", "none"])
 def test_the_claimed_values_close_on_each_other(intercept: str) -> None:
     X, y = two_clouds(300)
-    solution = solve(Problem(X, y, C=1.0, intercept=intercept), stop=Stop(gap=1e-8, steps=10_000))
+    solution = solve(
+        Problem(X, y, C=1.0, intercept=intercept),
+        "dual-coordinate",
+        stop=Stop(gap=1e-8, steps=10_000),
+    )
     primal = solution.trace.column("primal", certified=False)
     dual = solution.trace.column("dual", certified=False)
     assert len(primal) >= 3

@@ -44,7 +44,7 @@ def test_any_storage_of_the_same_values(tmp_path, intercept: str, dtype: type) -
         "list": X.tolist() if dtype is np.float64 else X,
     }
     bits = {
-        name: _bits(solve(Problem(form, y, intercept=intercept), stop=STOP))
+        name: _bits(solve(Problem(form, y, intercept=intercept), "dual-coordinate", stop=STOP))
         for name, form in forms.items()
     }
     assert len(set(bits.values())) == 1
@@ -63,7 +63,7 @@ def test_any_index_type_and_order_of_csr(intercept: str) -> None:
         shuffled.indices[part] = X.indices[part][::-1]
         shuffled.data[part] = X.data[part][::-1]
     bits = [
-        _bits(solve(Problem(form, y, intercept=intercept), stop=STOP))
+        _bits(solve(Problem(form, y, intercept=intercept), "dual-coordinate", stop=STOP))
         for form in (X, wide, mixed, shuffled, sp.csr_matrix(X), X.tocsc(), X.tocoo())
     ]
     assert len(set(bits)) == 1
@@ -106,12 +106,14 @@ def test_the_driver_may_slice_the_work_as_it_likes(work: int, monkeypatch) -> No
     X, y = two_clouds(500, 8)
     problem = Problem(X, y, C=1.0, intercept="augmented")
     stop = Stop(gap=0.0, steps=60)
-    whole = solve(problem, stop=stop)
+    whole = solve(problem, "dual-coordinate", stop=stop)
     monkeypatch.setattr(driver, "WORK_PER_STEP", work)
-    sliced = solve(problem, stop=stop)
+    sliced = solve(problem, "dual-coordinate", stop=stop)
     # Small slices end at the step asked for, large ones a little later: go on from there.
     monkeypatch.setattr(driver, "WORK_PER_STEP", 10**9)
-    sliced = solve(problem, stop=Stop(gap=0.0, steps=whole.steps), resume=sliced.state)
+    sliced = solve(
+        problem, "dual-coordinate", stop=Stop(gap=0.0, steps=whole.steps), resume=sliced.state
+    )
     assert sliced.steps == whole.steps
     assert sliced.state.rows.tobytes() == whole.state.rows.tobytes()
     assert sliced.state.vectors.tobytes() == whole.state.vectors.tobytes()
@@ -121,7 +123,7 @@ def test_seeds_choose_the_order_and_nothing_else() -> None:
     X, y = two_clouds(300)
     problem = Problem(X, y, C=1.0)
     seeds = [0, 1, -1, 2**64 + 5, np.int64(7)]
-    solutions = [solve(problem, stop=STOP, seed=seed) for seed in seeds]
+    solutions = [solve(problem, "dual-coordinate", stop=STOP, seed=seed) for seed in seeds]
     assert len({_bits(solution) for solution in solutions}) == len(seeds)
     values = [solution.certificate.primal for solution in solutions]
     np.testing.assert_allclose(values, values[0], rtol=STOP.gap)
@@ -139,9 +141,9 @@ def test_powers_of_two_scale_exactly(loss: str, power: int) -> None:
     """Rows times s and C over s^2 is the same problem with weights over s: not one bit differs."""
     X, y = two_clouds(60)
     scale = 2.0**power
-    one = solve(Problem(X, y, loss=loss, C=0.5, intercept="none"), stop=STOP)
+    one = solve(Problem(X, y, loss=loss, C=0.5, intercept="none"), "dual-coordinate", stop=STOP)
     other = Problem(X * scale, y, loss=loss, C=0.5 / scale**2, intercept="none")
-    two = solve(other, stop=STOP)
+    two = solve(other, "dual-coordinate", stop=STOP)
     assert (two.coef * scale).tobytes() == one.coef.tobytes()
     assert two.certificate.relative_gap == pytest.approx(one.certificate.relative_gap, rel=1e-9)
 
@@ -150,8 +152,8 @@ def test_powers_of_two_scale_exactly(loss: str, power: int) -> None:
 @pytest.mark.parametrize("intercept", INTERCEPTS)
 def test_exchanged_classes_mirror_the_run(loss: str, intercept: str) -> None:
     X, y = two_clouds(200)
-    one = solve(Problem(X, y, loss=loss, intercept=intercept), stop=STOP)
-    two = solve(Problem(X, 1 - y, loss=loss, intercept=intercept), stop=STOP)
+    one = solve(Problem(X, y, loss=loss, intercept=intercept), "dual-coordinate", stop=STOP)
+    two = solve(Problem(X, 1 - y, loss=loss, intercept=intercept), "dual-coordinate", stop=STOP)
     assert one.status is two.status is Status.SOLVED
     np.testing.assert_array_equal(two.coef, -one.coef)
     assert two.intercept == -one.intercept
@@ -165,7 +167,10 @@ def test_the_order_of_rows_does_not_matter(loss: str, intercept: str, order: lis
     X, y = two_clouds(40)
     problem = Problem(X, y, loss=loss, intercept=intercept, C=0.3)
     permuted = Problem(X[order], y[order], loss=loss, intercept=intercept, C=0.3)
-    one, two = solve(problem, stop=STOP), solve(permuted, stop=STOP)
+    one, two = (
+        solve(problem, "dual-coordinate", stop=STOP),
+        solve(permuted, "dual-coordinate", stop=STOP),
+    )
     assert one.status is two.status is Status.SOLVED
     difference = abs(one.certificate.primal - two.certificate.primal)
     assert difference <= max(one.certificate.gap, two.certificate.gap)
@@ -179,7 +184,7 @@ def test_the_order_of_rows_does_not_matter(loss: str, intercept: str, order: lis
 def test_warm_starts_of_any_quality_arrive(intercept: str) -> None:
     X, y = two_clouds(200)
     problem = Problem(X, y, C=1.0, intercept=intercept)
-    cold = solve(problem, stop=STOP)
+    cold = solve(problem, "dual-coordinate", stop=STOP)
     n, d = X.shape
     points = {
         "solution": cold,
@@ -196,7 +201,7 @@ def test_warm_starts_of_any_quality_arrive(intercept: str) -> None:
         "far intercept": Point(cold.coef, 1e6, cold.dual_coef),
     }
     for name, warm in points.items():
-        solution = solve(problem, stop=STOP, warm=warm)
+        solution = solve(problem, "dual-coordinate", stop=STOP, warm=warm)
         assert solution.status is Status.SOLVED, name
         assert solution.certificate.primal == pytest.approx(cold.certificate.primal, rel=1e-4)
 
@@ -204,10 +209,13 @@ def test_warm_starts_of_any_quality_arrive(intercept: str) -> None:
 def test_a_neighbour_on_the_path_saves_work() -> None:
     X, y = two_clouds(2000, 10, seed=1)
     problem = Problem(X, y, C=1.0, intercept="augmented")
-    solution = solve(problem, stop=STOP)
-    again = solve(problem, stop=STOP, warm=solution)
+    solution = solve(problem, "dual-coordinate", stop=STOP)
+    again = solve(problem, "dual-coordinate", stop=STOP, warm=solution)
     assert again.status is Status.SOLVED
     assert again.work < solution.work / 2
     neighbour = problem.with_C(1.1)
-    cold, warm = solve(neighbour, stop=STOP), solve(neighbour, stop=STOP, warm=solution)
+    cold, warm = (
+        solve(neighbour, "dual-coordinate", stop=STOP),
+        solve(neighbour, "dual-coordinate", stop=STOP, warm=solution),
+    )
     assert warm.status is cold.status is Status.SOLVED

@@ -129,11 +129,11 @@ def restored_state(entry: Running, problem: Problem) -> State:
     State
         To be passed as ``resume``.
     """
-    if entry.solver not in solver_names():
+    if entry.solver not in ("auto", *solver_names()):
         message = f"the checkpoint is of a solver that this version has not: {entry.solver!r}."
         raise ModelFileError(message)
     solver = get_solver(entry.solver, problem)
-    fresh = solver.start(problem)
+    fresh = solver.start_as(problem, entry.values)
     fresh.solver_name = entry.solver
     state: State = fresh.resumed(problem)
     state.seed = entry.seed
@@ -144,9 +144,9 @@ def restored_state(entry: Running, problem: Problem) -> State:
         raise ModelFileError(message)
     for name, part in parts.items():
         if name in arrays:
-            setattr(state, name, _array(name, entry.arrays[name], part))
+            state.put(name, _array(name, entry.arrays[name], part))
         else:
-            setattr(state, name, _value(name, entry.values[name], part))
+            state.put(name, _value(name, entry.values[name], part))
     try:
         with np.errstate(all="ignore"):
             solver.progress(state)

@@ -220,6 +220,7 @@ class _Run:
         self.records: list[TraceRecord] = []
         self.certificate: Certificate | None = None
         self.progress = Progress(0, 0)
+        self.method = solver.name
 
     def go(self, warm: Point | None, resume: Any) -> Solution:
         """Start or resume, loop, and conclude."""
@@ -231,6 +232,7 @@ class _Run:
         state.step_limit = self.settings.stop.steps
         state.threads = self.settings.threads
         self.progress = self.solver.progress(state)
+        self.method = self.solver.method(state)
         status = None
         if resume is not None:
             self.judge.go_on(state.judged_work, state.was_refused)
@@ -254,6 +256,9 @@ class _Run:
         """Do one step and what follows from it; return the status if the run is over."""
         done = self.solver.step(state, WORK_PER_STEP)
         self.progress = self.solver.progress(state)
+        if self.solver.method(state) != self.method:
+            self.method = self.solver.method(state)
+            self.judge.forget_course()
         if done <= 0:
             # Whatever it says of itself: a solver that does nothing is at rest.
             self.progress = replace(self.progress, at_rest=True)
@@ -283,8 +288,11 @@ class _Run:
         if self.problem.is_hard and proves_not_separable(self.problem, certificate):
             return Status.NOT_SEPARABLE
         hopeless = certificate.is_rounding and self.settings.stop.gap
-        if self.progress.at_rest or hopeless or self.judge.has_stalled():
+        if hopeless:
             return Status.STALLED
+        if self.progress.at_rest or self.judge.has_stalled():
+            goes_on = self.solver.go_on(state, at_rest=self.progress.at_rest)
+            return None if goes_on else Status.STALLED
         return None
 
     def _limit(self) -> Status | None:
@@ -327,7 +335,7 @@ class _Run:
             trace=Trace(tuple(self.records)),
             status=status,
             state=state,
-            solver=self.solver.name,
+            solver=self.solver.method(state),
             seed=state.seed,
             steps=self.progress.steps,
             work=self.progress.work,

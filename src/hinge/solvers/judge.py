@@ -53,7 +53,8 @@ class Judge:
         self._work_of_one = PASSES * problem.rows.n_stored + _CALL_OVERHEAD
         self.last_work = 0
         self.refused = False
-        self._history: list[tuple[int, float]] = []
+        self._history: list[tuple[int, float]] = []  # of the method at work
+        self._before = 0  # work that was done when it began
 
     def go_on(self, last_work: int, refused: bool) -> None:
         """Go on with the schedule of a run that has been judged before."""
@@ -66,7 +67,7 @@ class Judge:
 
     def has_judged(self, progress: Progress) -> bool:
         """Return whether nothing has been done since the last certificate."""
-        return bool(self._history) and progress.work == self.last_work
+        return self.best is not None and progress.work == self.last_work
 
     def is_due(self, progress: Progress) -> bool:
         """Return whether a certificate should be made now."""
@@ -91,8 +92,14 @@ class Judge:
     def has_stalled(self) -> bool:
         """Return whether three quarters of all work so far have not improved the gap at all."""
         work, gap = self._history[-1]
-        before = [past for done, past in self._history if done <= work / STALL_FACTOR]
+        limit = self._before + (work - self._before) / STALL_FACTOR
+        before = [past for done, past in self._history if done <= limit]
         return len(before) > 1 and gap > STALL_GAIN * before[-1]
+
+    def forget_course(self) -> None:
+        """Judge stalls by what follows alone: another method has begun."""
+        self._history = []
+        self._before = self.last_work
 
     def conclude(self, allow_work: bool) -> tuple[Point, Certificate] | None:
         """Return the best pair with its certificate.

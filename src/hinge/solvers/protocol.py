@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -66,6 +67,18 @@ class State:
         own = {key: value for key, value in self.__dict__.items() if key not in left_out}
         return {**own, "judged_work": self.judged_work, "was_refused": self.was_refused}
 
+    def put(self, name: str, part: Any) -> None:
+        """Set one of the parts that ``parts`` returns.
+
+        Parameters
+        ----------
+        name : str
+            Its name.
+        part : object
+            What to put in its place.
+        """
+        setattr(self, name, part)
+
     def __getstate__(self) -> dict[str, Any]:
         kept = {key: value for key, value in self.__dict__.items() if key not in self._transient}
         if "problem" in self.__dict__:
@@ -100,7 +113,8 @@ class State:
         twin = type(self).__new__(type(self))
         for key, value in self.__dict__.items():
             if key not in self._transient:
-                twin.__dict__[key] = copy.copy(value)
+                is_state = isinstance(value, State)
+                twin.__dict__[key] = value.resumed(problem) if is_state else copy.copy(value)
         twin.problem = problem
         return twin
 
@@ -130,3 +144,18 @@ class Solver(ABC):
     @abstractmethod
     def progress(self, state: Any) -> Progress:
         """Return the solver's own opinion of how far it is; cheap, called after every step."""
+
+    def start_as(self, problem: Problem, values: Mapping[str, Any]) -> Any:  # noqa: ARG002
+        """Return a fresh state with the parts that a stored one with these values has."""
+        return self.start(problem)
+
+    def go_on(self, state: Any, *, at_rest: bool) -> bool:  # noqa: ARG002
+        """Return whether to go on although the run has stalled, with another method perhaps.
+
+        It has come to rest, or the judge has seen no progress for long. False ends the run.
+        """
+        return False
+
+    def method(self, state: Any) -> str:  # noqa: ARG002
+        """Return the name of the method that is at work; a solver may be several."""
+        return self.name

@@ -1,0 +1,224 @@
+r"""The choice of ``solver="auto"``: which methods, in which order, and when to change.
+
+Coordinate descent is tried first: where it works, nothing is faster. It is given a fifth of what
+the cheapest method that does not mind scaling and C would cost in all, and from then on it is asked
+after every claim how far it will have to go,
+
+.. math:: \text{work left} = (w - w') \frac{\log(g / g^*)}{\log(g' / g)},
+
+with the gaps g' after half of its work w and g now, and the gap g* that is asked for. When that
+costs more than the other method in all, the other one goes on from its point. So a wrong first try
+costs a fifth; a right one costs nothing.
+
+Costs are nanoseconds of one processor of the machine that ``docs/results/choice.md`` was measured
+on. Only their ratios matter, and these differ little between machines. They are constants, not
+measurements of the run: what is returned depends on inputs, seed and gap alone, and neither on
+the machine's load nor on the number of threads.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hinge.problem import Problem
+
+Floats = NDArray[np.float64]
+
+TRIAL = 0.2  # share of the rival's cost that coordinate descent may spend before it is questioned
+LEAST_GAP = 1e-12  # what gap 0 is taken for: below, objective values are all rounding
+_DEFAULT_GAP = 1e-3
+
+FIRST = "dual-coordinate"
+_VALUE, _ROW = 0.9, 12.0  # coordinate descent: a stored value, a row
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The methods of a run.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Their names, the first one first; each after the first is for when the one before it is
+        overtaken or stalls.
+    rival_cost : float
+        What the second one is expected to cost, in nanoseconds; infinite if there is none.
+    unit_cost : float
+        What a stored value costs the first one, in nanoseconds.
+    reason : str
+        Why these, for people.
+    """
+
+    names: tuple[str, ...]
+    rival_cost: float
+    unit_cost: float
+    reason: str
+
+
+def choose(problem: Problem, gap: float | None, able: Sequence[str]) -> Choice:
+    """Return the methods for a problem.
+
+    Parameters
+    ----------
+    problem : Problem
+        What is to be solved.
+    gap : float or None
+        The relative gap that is asked for.
+    able : sequence of str
+        Names of the methods that take the problem.
+
+    Returns
+    -------
+    Choice
+        Coordinate descent, the others by cost, and coordinate descent again: what it can do,
+        it shall have been given the chance to.
+    """
+    costs = {name: cost(problem, gap) for name, cost in COSTS.items() if name in able}
+    rivals = sorted(costs, key=lambda name: costs[name])
+    rows = problem.rows
+    unit = _VALUE + _ROW * rows.n_rows / max(1, rows.n_stored)
+    if FIRST not in able:
+        return Choice(tuple(rivals), math.inf, unit, f"{FIRST} does not take the problem")
+    if not rivals:
+        return Choice((FIRST,), math.inf, unit, "no other method takes the problem")
+    reason = f"{FIRST} first, {rivals[0]} if that takes longer"
+    return Choice((FIRST, *rivals, FIRST), costs[rivals[0]], unit, reason)
+
+
+class Watch:
+    """What coordinate descent has claimed, and whether another method would now be done sooner.
+
+    Parameters
+    ----------
+    past : ndarray of shape (Watch.LENGTH, 2)
+        Work and relative gap of its claims, NaN where there are none yet; changed in place.
+    rival_cost : float
+        What the other method costs in all.
+    unit_cost : float
+        What a unit of work costs.
+    gap : float
+        The relative gap that is asked for; NaN if none is.
+    """
+
+    LENGTH: ClassVar[int] = 64
+
+    def __init__(self, past: Floats, rival_cost: float, unit_cost: float, gap: float) -> None:
+        self.past = past
+        self.rival_cost = rival_cost
+        self.unit_cost = unit_cost
+        self.target = max(_DEFAULT_GAP if math.isnan(gap) else gap, LEAST_GAP)
+
+    def note(self, work: int, gap: float) -> None:
+        """Remember a claim, if it is one and new; forget every other one when there are many.
+
+        Parameters
+        ----------
+        work : int
+            What has been done.
+        gap : float
+            The relative gap that is claimed.
+        """
+        count = self._count
+        if not math.isfinite(gap) or (count and gap == self.past[count - 1, 1]):
+            return
+        if count == self.LENGTH:
+            kept = self.past[1::2].copy()
+            count = len(kept)
+            self.past[:count] = kept
+            self.past[count:] = math.nan
+        self.past[count] = work, gap
+
+    def is_overtaken(self) -> bool:
+        """Return whether the other method, begun now, is forecast to end sooner."""
+        count = self._count
+        if count < 2 or self.past[count - 1, 0] * self.unit_cost < TRIAL * self.rival_cost:
+            return False
+        return self.work_left() * self.unit_cost > self.rival_cost
+
+    def work_left(self) -> float:
+        """Return the forecast of the work that is left; infinite if the gap does not narrow."""
+        claims = self.past[: self._count]
+        work, gap = claims[-1]
+        if gap <= self.target:
+            return 0.0
+        earlier = claims[claims[:, 0] <= 0.5 * work]
+        work_then, gap_then = earlier[-1] if len(earlier) else claims[0]
+        if not gap < gap_then:
+            return math.inf
+        return float((work - work_then) * math.log(gap / self.target) / math.log(gap_then / gap))
+
+    @property
+    def _count(self) -> int:
+        return int(np.count_nonzero(~np.isnan(self.past[:, 0])))
+
+
+def _digits(gap: float | None) -> float:
+    """Return how many decimal digits a gap asks for."""
+    return -math.log10(max(_DEFAULT_GAP if gap is None else gap, LEAST_GAP))
+
+
+def _matrix_products(problem: Problem) -> float:
+    """Return the multiplications of a matrix X'DX, those of sparse rows at their price."""
+    rows = problem.rows
+    width = problem.n_features + 1
+    dense = float(rows.n_rows) * width**2
+    if not rows.is_sparse:
+        return dense
+    lengths = np.diff(rows.indptr).astype(np.float64)
+    return min(dense, 20.0 * float(lengths @ lengths))
+
+
+def interior_cost(problem: Problem, gap: float | None) -> float:
+    """Return what the interior point method is expected to cost.
+
+    Parameters
+    ----------
+    problem : Problem
+        What is to be solved.
+    gap : float or None
+        The relative gap that is asked for.
+    """
+    rows = problem.rows
+    steps = 6.0 + 1.5 * _digits(gap)
+    per_step = (
+        700_000.0
+        + 150.0 * rows.n_rows
+        + 4.0 * rows.n_stored
+        + 0.1 * _matrix_products(problem)
+        + 0.05 * float(problem.n_features) ** 3
+    )
+    return steps * per_step
+
+
+def primal_newton_cost(problem: Problem, gap: float | None) -> float:
+    """Return what Newton's method with a dense matrix is expected to cost.
+
+    Parameters
+    ----------
+    problem : Problem
+        What is to be solved.
+    gap : float or None
+        The relative gap that is asked for.
+    """
+    rows = problem.rows
+    has_corner = problem.loss.dual_curvature == 0.0
+    steps = 12.0 * _digits(gap) if has_corner else 3.0 + 0.5 * _digits(gap)
+    per_step = (
+        1_500_000.0
+        + 1000.0 * rows.n_rows
+        + 0.1 * float(rows.n_rows) * problem.n_features**2
+        + 0.05 * float(problem.n_features) ** 3
+    )
+    return steps * per_step
+
+
+COSTS: dict[str, Callable[[Problem, float | None], float]] = {
+    "interior-point": interior_cost,
+    "primal-newton": primal_newton_cost,
+}

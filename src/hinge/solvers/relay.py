@@ -1,0 +1,202 @@
+"""One method after another on one problem: the run goes on where the last method stood.
+
+A relay is a solver whose state holds that of the method at work. It begins with the first of a
+few methods and hands its point to the next one when that is forecast to end sooner, or when the
+present one has come to rest or the judge finds that it has stalled. Whether and when is counted in
+work alone (:mod:`hinge.solvers.auto`), never in seconds: the same inputs, seed and gap give the
+same bits.
+
+Given: a problem that at least one of the methods takes. Returns what the last of them returns;
+steps and work are counted over all of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from hinge.problem import Problem
+from hinge.result import Point, Progress
+from hinge.solvers.auto import FIRST, Choice, Watch, choose
+from hinge.solvers.protocol import Solver, State, Support
+
+Makers = Mapping[str, Callable[[float | None], Solver]]
+
+_PATIENCE = 200  # steps of a method that may pass without a narrower gap
+_INNER = "leg_"  # what the names of the present method's own parts begin with
+
+
+class RelayState(State):
+    """A run of a relay between two steps.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem of the run; not pickled.
+    choice : Choice
+        The methods, and what the second one is expected to cost.
+    gap : float or None
+        The relative gap that is asked for.
+    """
+
+    running: State
+    _transient: ClassVar[tuple[str, ...]] = ("problem", "_solver")
+
+    def __init__(self, problem: Problem, choice: Choice, gap: float | None) -> None:
+        self.problem = problem
+        self.names = " ".join(choice.names)
+        self.leg = 0  # which of them is at work
+        self.gap = math.nan if gap is None else float(gap)
+        self.rival_cost = choice.rival_cost
+        self.unit_cost = choice.unit_cost
+        self.past = np.full((Watch.LENGTH, 2), math.nan)  # work and gap of its last claims
+        self.steps_before = 0  # by methods that are done
+        self.work_before = 0
+
+    @property
+    def name(self) -> str:
+        """The method at work."""
+        return self.names.split()[self.leg]
+
+    @property
+    def is_last(self) -> bool:
+        """Whether there is no method after it."""
+        return self.leg + 1 >= len(self.names.split())
+
+    def parts(self) -> dict[str, Any]:
+        """Return what makes this state, by name, the present method's parts included."""
+        own = super().parts()
+        running = own.pop("running").parts()
+        return {**own, **{_INNER + name: part for name, part in running.items()}}
+
+    def put(self, name: str, part: Any) -> None:
+        """Set a part by its name."""
+        if name.startswith(_INNER):
+            self.running.put(name.removeprefix(_INNER), part)
+        else:
+            super().put(name, part)
+
+
+class Relay(Solver):
+    """The methods that a problem calls for, one after another.
+
+    Parameters
+    ----------
+    gap : float or None
+        The relative gap that is asked for.
+    makers : mapping of str to callable
+        The methods that there are: functions of that gap that return a solver.
+    """
+
+    name: ClassVar[str] = "auto"
+
+    def __init__(self, gap: float | None, makers: Makers) -> None:
+        self.gap = gap
+        self.makers = makers
+
+    def supports(self, problem: Problem) -> Support:
+        """Return whether any method takes the problem; if none does, what each says."""
+        answers = {name: self._make(name, self.gap).supports(problem) for name in self.makers}
+        if any(answers.values()):
+            return Support(True)
+        reasons = " ".join(f"{name}: {answer.reason}" for name, answer in answers.items())
+        return Support(False, f"no solver takes it. {reasons}")
+
+    def start(self, problem: Problem, warm: Point | None = None, seed: int = 0) -> RelayState:
+        """Return the state before the first step of the first method."""
+        state = RelayState(problem, self.choice(problem), self.gap)
+        state.seed = seed
+        state.running = self._solver(state).start(problem, warm, seed)
+        return state
+
+    def start_as(self, problem: Problem, values: Mapping[str, Any]) -> RelayState:
+        """Return a fresh state at the method that a stored one was at."""
+        state = RelayState(problem, self.choice(problem), self.gap)
+        leg, names = values.get("leg"), str(values.get("names"))
+        is_known = all(name in self.makers for name in names.split())
+        if is_known and type(leg) is int and 0 <= leg < len(names.split()):
+            state.leg, state.names = leg, names
+        state.running = self._solver(state).start(problem)
+        return state
+
+    def choice(self, problem: Problem) -> Choice:
+        """Return which methods a run on the problem is to use.
+
+        Parameters
+        ----------
+        problem : Problem
+            The problem.
+        """
+        able = [name for name in self.makers if self._make(name, self.gap).supports(problem)]
+        return choose(problem, self.gap, able)
+
+    def step(self, state: RelayState, work: int) -> int:
+        """Go on with the present method, or with the next one if that is to end sooner."""
+        watch = Watch(state.past, state.rival_cost, state.unit_cost, state.gap)
+        if state.leg == 0 and not state.is_last and watch.is_overtaken():
+            self._hand_over(state)
+        running = state.running
+        limit = state.step_limit
+        running.step_limit = None if limit is None else max(0, limit - state.steps_before)
+        running.threads = state.threads
+        solver = self._solver(state)
+        done = solver.step(running, work)
+        if done < work:
+            # It returned early, having something to say. In between its two values may not be
+            # of one moment, and would depend on how the driver cuts the work.
+            progress = solver.progress(running)
+            watch.note(progress.work, progress.relative_gap)
+        return done
+
+    def point(self, state: RelayState) -> Point:
+        """Return the present method's point."""
+        return self._solver(state).point(state.running)
+
+    def progress(self, state: RelayState) -> Progress:
+        """Return what the present method says of itself, steps and work added up."""
+        said = self._solver(state).progress(state.running)
+        steps, work = state.steps_before + said.steps, state.work_before + said.work
+        return Progress(steps, work, said.primal, said.dual, at_rest=said.at_rest)
+
+    def go_on(self, state: RelayState, *, at_rest: bool) -> bool:
+        """Hand over to the next method, if there is one, since the present one has stalled.
+
+        Those that follow a central path or smooth the loss show little of what they are doing
+        before the end, and notice themselves when there is nothing more to do.
+        """
+        said = self._solver(state).progress(state.running)
+        if not at_rest and state.name != FIRST and said.steps < _PATIENCE:
+            return True
+        if state.is_last:
+            return False
+        self._hand_over(state)
+        return True
+
+    def method(self, state: RelayState) -> str:
+        """Return the name of the method at work."""
+        return state.name
+
+    def _hand_over(self, state: RelayState) -> None:
+        """Begin the next method from the present one's point."""
+        said = self._solver(state).progress(state.running)
+        point = self._solver(state).point(state.running)
+        state.steps_before += said.steps
+        state.work_before += said.work
+        state.leg += 1
+        state.past[...] = math.nan
+        state.__dict__.pop("_solver", None)
+        state.running = self._solver(state).start(state.problem, point, state.seed)
+
+    def _solver(self, state: RelayState) -> Solver:
+        kept: dict[str, Any] = state.__dict__
+        if "_solver" not in kept:
+            gap = None if math.isnan(state.gap) else state.gap
+            kept["_solver"] = self._make(state.name, gap)
+        solver: Solver = kept["_solver"]
+        return solver
+
+    def _make(self, name: str, gap: float | None) -> Solver:
+        return self.makers[name](gap)

@@ -1,0 +1,167 @@
+"""The relay of ``solver="auto"``: who begins, who goes on, and that nothing is lost on the way."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.solvers.data import two_clouds
+from tests.solvers.fakes import Scripted
+
+import hinge
+from hinge import Problem, Status, Stop, solve
+from hinge.solvers import Support, driver
+from hinge.solvers.relay import Relay
+from hinge.testing import known_optimum, verify
+
+EASY = two_clouds()
+STIFF = two_clouds()[0] * np.logspace(0, 4, 6), two_clouds()[1]
+STOP = Stop(gap=1e-6)
+LOSSES = ["hinge", "squared_hinge", "huber"]
+INTERCEPTS = ["free", "augmented", "none"]
+
+
+def _stiff(loss: str = "hinge", intercept: str = "augmented") -> Problem:
+    return Problem(*STIFF, loss=loss, intercept=intercept, C=100.0)
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_coordinate_descent_ends_what_it_can(loss: str, intercept: str) -> None:
+    problem = Problem(*EASY, loss=loss, intercept=intercept, C=0.01)
+    solution = solve(problem)
+    named = solve(problem, "dual-coordinate")
+    assert solution.solver == "dual-coordinate"
+    assert solution.status is Status.SOLVED
+    assert (solution.steps, solution.work) == (named.steps, named.work)
+    assert np.array_equal(solution.coef, named.coef)
+    assert np.array_equal(solution.dual_coef, named.dual_coef)
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_another_method_ends_what_it_cannot(loss: str, intercept: str) -> None:
+    problem = _stiff(loss, intercept)
+    solution = solve(problem, stop=STOP)
+    assert solution.solver != "dual-coordinate"
+    assert solution.status is Status.SOLVED
+    verify(problem, solution, STOP)
+
+
+def _pieces(problem: Problem, cuts: list[int], **options: Any) -> hinge.Solution:
+    """Return the end of a run that was cut after some steps and pickled there."""
+    state = None
+    for cut in cuts:
+        part = solve(problem, stop=Stop(gap=STOP.gap, steps=cut), resume=state, **options)
+        assert part.steps == cut
+        assert part.status is Status.ITERATION_LIMIT
+        state = pickle.loads(pickle.dumps(part.state))
+    return solve(problem, stop=STOP, resume=state, **options)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_run_in_pieces_has_the_same_bits(loss: str) -> None:
+    problem = _stiff(loss)
+    whole = solve(problem, stop=STOP)
+    handed = whole.state.steps_before
+    assert 0 < handed < whole.steps
+    cuts = [handed // 2, handed, handed + 1, whole.steps - 1]
+    pieces = _pieces(problem, sorted(set(cuts)))
+    assert (pieces.solver, pieces.steps, pieces.work) == (whole.solver, whole.steps, whole.work)
+    assert np.array_equal(pieces.coef, whole.coef)
+    assert np.array_equal(pieces.dual_coef, whole.dual_coef)
+
+
+@pytest.mark.parametrize("work", [3_000, 30_000])
+def test_the_driver_may_slice_the_work(monkeypatch: pytest.MonkeyPatch, work: int) -> None:
+    problem = _stiff()
+    whole = solve(problem, stop=STOP)
+    monkeypatch.setattr(driver, "WORK_PER_STEP", work)
+    sliced = solve(problem, stop=STOP)
+    assert (sliced.solver, sliced.steps) == (whole.solver, whole.steps)
+    assert sliced.state.steps_before == whole.state.steps_before
+
+
+def test_threads_change_no_bit() -> None:
+    problem = _stiff()
+    one, two = solve(problem, stop=STOP), solve(problem, stop=STOP, n_jobs=2)
+    assert np.array_equal(one.coef, two.coef)
+    assert (one.steps, one.work) == (two.steps, two.work)
+
+
+def test_steps_are_counted_over_all_methods() -> None:
+    problem = _stiff()
+    whole = solve(problem, stop=STOP)
+    limit = whole.state.steps_before + 2
+    limited = solve(problem, stop=Stop(gap=STOP.gap, steps=limit))
+    assert limited.status is Status.ITERATION_LIMIT
+    assert limited.steps == limit
+
+
+def _relay(**methods: Scripted) -> Relay:
+    """Return a relay of scripted methods, under the names that the rule knows."""
+    names = {name.replace("_", "-"): method for name, method in methods.items()}
+    return Relay(1e-6, {name: lambda _, method=method: method for name, method in names.items()})
+
+
+def _known(gap: float) -> tuple[Problem, Any]:
+    known = known_optimum("hinge", "augmented")
+    far = hinge.Point(known.point.coef + gap, known.point.intercept, known.point.dual_coef)
+    return known.problem, lambda _: far
+
+
+def test_a_method_at_rest_is_followed_by_the_next_and_the_last_one_ends() -> None:
+    problem, points = _known(gap=0.1)
+    one, two = Scripted(points, rests_after=3), Scripted(points, rests_after=4)
+    solution = solve(problem, _relay(dual_coordinate=one, interior_point=two), STOP)
+    assert solution.status is Status.STALLED
+    assert solution.steps == 3 + 4 + 3  # coordinate descent has the last word
+    assert solution.solver == "dual-coordinate"
+
+
+def test_a_stalled_coordinate_descent_is_followed_by_a_method_that_solves() -> None:
+    problem, points = _known(gap=0.1)
+    exact = known_optimum("hinge", "augmented").point
+    one, two = Scripted(points), Scripted(lambda _: exact, lambda _: (1.0, 1.0))
+    solution = solve(problem, _relay(dual_coordinate=one, interior_point=two), STOP)
+    assert solution.status is Status.SOLVED
+    assert solution.solver == "interior-point"
+    assert solution.state.steps_before > 0
+
+
+def test_a_method_that_is_not_coordinate_descent_has_patience() -> None:
+    problem, points = _known(gap=0.1)
+    one, two = Scripted(points, rests_after=1), Scripted(points)
+    last = solve(
+        problem, _relay(dual_coordinate=one, interior_point=two), Stop(gap=1e-6, steps=150)
+    )
+    assert last.status is Status.ITERATION_LIMIT
+    assert last.solver == "interior-point"
+
+
+def test_what_no_method_takes_is_refused_with_every_reason() -> None:
+    class Refusing(Scripted):
+        def supports(self, _problem: Problem) -> Support:
+            return Support(False, "too wide.")
+
+    problem, points = _known(gap=0.1)
+    relay = _relay(dual_coordinate=Refusing(points), interior_point=Refusing(points))
+    told = r"no solver takes it. dual-coordinate: too wide. interior-point: too wide."
+    with pytest.raises(hinge.UnsupportedError, match=told):
+        solve(problem, relay)
+
+
+def test_what_coordinate_descent_does_not_take_begins_with_another() -> None:
+    problem, points = _known(gap=0.1)
+    relay = _relay(interior_point=Scripted(points, rests_after=2))
+    solution = solve(problem, relay, STOP)
+    assert (solution.solver, solution.steps) == ("interior-point", 2)
+
+
+def test_a_state_of_a_relay_is_refused_by_a_named_solver() -> None:
+    problem = _stiff()
+    state = solve(problem, stop=STOP).state
+    with pytest.raises(hinge.InvalidParameterError, match="one of solver 'auto'"):
+        solve(problem, "dual-coordinate", resume=state)
