@@ -24,6 +24,7 @@ from hinge.estimators.linear_svc_cv import LinearSVCCV
 from hinge.problem import Problem
 from hinge.result import Certificate, Point, Solution, Status, Stop
 from hinge.solvers.driver import solve
+from hinge.solvers.estimate import Estimate, estimate
 from hinge.solvers.path import path
 
 if typing.TYPE_CHECKING:
@@ -37,6 +38,7 @@ __version__ = "0.1.0.dev0"
 __all__ = [
     "Certificate",
     "DataFileError",
+    "Estimate",
     "HingeError",
     "Interrupted",
     "InvalidDataError",
@@ -57,6 +59,7 @@ __all__ = [
     "certificates",
     "compare",
     "data",
+    "estimate",
     "from_sklearn",
     "load",
     "losses",

@@ -11,6 +11,7 @@ from hinge.solvers.linear.newton import Newton
 from hinge.solvers.linear.primal_newton import PrimalNewton
 from hinge.solvers.protocol import Solver, State, Support
 from hinge.solvers.registry import get_solver, solver_names
+from hinge.solvers.relay import Relay
 
 __all__ = [
     "DualCoordinate",
@@ -20,6 +21,7 @@ __all__ = [
     "Newton",
     "Observer",
     "PrimalNewton",
+    "Relay",
     "Settings",
     "Solver",
     "State",

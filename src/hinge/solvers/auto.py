@@ -35,7 +35,9 @@ LEAST_GAP = 1e-12  # what gap 0 is taken for: below, objective values are all ro
 _DEFAULT_GAP = 1e-3
 
 FIRST = "dual-coordinate"
-_VALUE, _ROW = 0.9, 12.0  # coordinate descent: a stored value, a row
+_ROW = 12.0  # coordinate descent: what a row costs,
+_NEAR, _FAR, _SPARSE = 0.7, 1.7, 2.0  # and a value in the cache, in memory, in sparse rows
+_CACHED = 1 << 19  # stored values that stay in the cache
 
 
 @dataclass(frozen=True)
@@ -81,14 +83,26 @@ def choose(problem: Problem, gap: float | None, able: Sequence[str]) -> Choice:
     """
     costs = {name: cost(problem, gap) for name, cost in COSTS.items() if name in able}
     rivals = sorted(costs, key=lambda name: costs[name])
-    rows = problem.rows
-    unit = _VALUE + _ROW * rows.n_rows / max(1, rows.n_stored)
+    unit = coordinate_cost(problem)
     if FIRST not in able:
         return Choice(tuple(rivals), math.inf, unit, f"{FIRST} does not take the problem")
     if not rivals:
         return Choice((FIRST,), math.inf, unit, "no other method takes the problem")
     reason = f"{FIRST} first, {rivals[0]} if that takes longer"
     return Choice((FIRST, *rivals, FIRST), costs[rivals[0]], unit, reason)
+
+
+def coordinate_cost(problem: Problem) -> float:
+    """Return what a stored value costs coordinate descent, its share of its row included.
+
+    Parameters
+    ----------
+    problem : Problem
+        What is to be solved.
+    """
+    rows = problem.rows
+    value = _NEAR if rows.n_stored <= _CACHED else _FAR
+    return (_SPARSE if rows.is_sparse else value) + _ROW * rows.n_rows / max(1, rows.n_stored)
 
 
 class Watch:
@@ -185,12 +199,12 @@ def interior_cost(problem: Problem, gap: float | None) -> float:
         The relative gap that is asked for.
     """
     rows = problem.rows
-    steps = 6.0 + 1.5 * _digits(gap)
+    steps = 3.0 + 5.0 * math.log10(rows.n_rows) * (0.7 + 0.1 * _digits(gap))
     per_step = (
         700_000.0
-        + 150.0 * rows.n_rows
+        + 100.0 * rows.n_rows
         + 4.0 * rows.n_stored
-        + 0.1 * _matrix_products(problem)
+        + 0.035 * _matrix_products(problem)
         + 0.05 * float(problem.n_features) ** 3
     )
     return steps * per_step
@@ -208,7 +222,7 @@ def primal_newton_cost(problem: Problem, gap: float | None) -> float:
     """
     rows = problem.rows
     has_corner = problem.loss.dual_curvature == 0.0
-    steps = 12.0 * _digits(gap) if has_corner else 3.0 + 0.5 * _digits(gap)
+    steps = 20.0 * _digits(gap) if has_corner else 12.0
     per_step = (
         1_500_000.0
         + 1000.0 * rows.n_rows
