@@ -30,7 +30,7 @@ from hinge.problem import Problem
 
 Floats = NDArray[np.float64]
 
-TRIAL = 0.2  # share of the rival's cost that coordinate descent may spend before it is questioned
+TRIAL = 0.15  # share of the rival's cost that coordinate descent may spend before it is questioned
 LEAST_GAP = 1e-12  # what gap 0 is taken for: below, objective values are all rounding
 _DEFAULT_GAP = 1e-3
 
@@ -185,7 +185,7 @@ def _matrix_products(problem: Problem) -> float:
     if not rows.is_sparse:
         return dense
     lengths = np.diff(rows.indptr).astype(np.float64)
-    return min(dense, 20.0 * float(lengths @ lengths))
+    return min(dense, 60.0 * float(lengths @ lengths))
 
 
 def interior_cost(problem: Problem, gap: float | None) -> float:
@@ -199,11 +199,12 @@ def interior_cost(problem: Problem, gap: float | None) -> float:
         The relative gap that is asked for.
     """
     rows = problem.rows
-    steps = 3.0 + 5.0 * math.log10(rows.n_rows) * (0.7 + 0.1 * _digits(gap))
+    has_corner = problem.loss.dual_curvature == 0.0
+    steps = 19.0 + 2.0 * _digits(gap) if has_corner else 11.0 + 1.5 * _digits(gap)
     per_step = (
-        700_000.0
-        + 100.0 * rows.n_rows
-        + 4.0 * rows.n_stored
+        400_000.0
+        + 60.0 * rows.n_rows
+        + 2.5 * rows.n_stored
         + 0.035 * _matrix_products(problem)
         + 0.05 * float(problem.n_features) ** 3
     )
@@ -226,7 +227,7 @@ def primal_newton_cost(problem: Problem, gap: float | None) -> float:
     per_step = (
         1_500_000.0
         + 1000.0 * rows.n_rows
-        + 0.1 * float(rows.n_rows) * problem.n_features**2
+        + 0.035 * float(rows.n_rows) * problem.n_features**2
         + 0.05 * float(problem.n_features) ** 3
     )
     return steps * per_step
