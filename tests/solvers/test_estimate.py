@@ -14,6 +14,7 @@ from tests.solvers.data import two_clouds
 import hinge
 from hinge import Problem, Stop, solve
 from hinge.solvers import estimate as module
+from hinge.solvers.auto import TRIAL
 from hinge.solvers.estimate import Pilot, forecast, memory_bytes
 
 
@@ -130,7 +131,7 @@ def test_the_second_method_of_a_relay_is_forecast_if_the_first_will_not_do(
     assert begun.state.leg == 0
     seconds, name = module._relayed(begun, spent=2.0)
     scale = 2.0 / (begun.work * begun.state.unit_cost)
-    assert seconds == pytest.approx(1.2 * begun.state.rival_cost * scale)
+    assert seconds == pytest.approx((1.0 + TRIAL) * begun.state.rival_cost * scale)
     assert name == "interior-point"
     done = solve(stiff, stop=Stop(gap=1e-6))
     assert module._relayed(done, spent=2.0) == (math.inf, done.solver)

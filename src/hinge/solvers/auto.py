@@ -1,6 +1,6 @@
 r"""The choice of ``solver="auto"``: which methods, in which order, and when to change.
 
-Coordinate descent is tried first: where it works, nothing is faster. It is given a fifth of what
+Coordinate descent is tried first: where it works, nothing is faster. It is given a seventh of what
 the cheapest method that does not mind scaling and C would cost in all, and from then on it is asked
 after every claim how far it will have to go,
 
@@ -8,7 +8,7 @@ after every claim how far it will have to go,
 
 with the gaps g' after half of its work w and g now, and the gap g* that is asked for. When that
 costs more than the other method in all, the other one goes on from its point. So a wrong first try
-costs a fifth; a right one costs nothing.
+costs a seventh; a right one costs nothing.
 
 Costs are nanoseconds of one processor of the machine that ``docs/results/choice.md`` was measured
 on. Only their ratios matter, and these differ little between machines. They are constants, not
