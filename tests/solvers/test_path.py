@@ -145,7 +145,7 @@ def test_a_limit_of_steps_is_for_every_value() -> None:
         (1.0, "Cs must be a list of values of C, such as"),
         ("0.1", "Cs must be a list of values of C, such as"),
         ([1.0, -2.0], r"Cs\[1\] must be greater than 0; got -2.0."),
-        ([np.inf], r"Cs\[0\] must be finite; got inf."),
+        ([np.inf], r"Cs\[0\] is infinity: a path has finite values"),
         (["a"], r"Cs\[0\] must be a number; got 'a'"),
     ],
 )
