@@ -54,6 +54,18 @@ def test_separable_classes(loss: str, intercept: str) -> None:
     assert solution.status is Status.SOLVED
 
 
+def test_a_start_that_is_optimal_is_no_end_of_the_path() -> None:
+    X, y = [[-1.0], [1.0]], [0, 1]
+    problem = Problem(X, y, loss="squared_hinge", C=0.25, intercept="none")
+    solver = InteriorPoint()
+    optimum = Point(np.array([0.5]), 0.0, np.array([0.25, 0.25]))  # a gap of exactly 0
+    state = solver.start(problem, optimum)
+    while solver.step(state, 1000):
+        pass
+    assert solver.progress(state).at_rest
+    assert solver.point(state).coef[0] == pytest.approx(0.5, abs=1e-6)
+
+
 def many_rows(n: int = 20_000, d: int = 10, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d))

@@ -29,6 +29,7 @@ Floats = NDArray[np.float64]
 _START = 0.5  # the path's first parameter, in units of the mean cost
 _WARM_SHARE = 0.05  # relative gap of the path's point that a known primal point is taken to
 _WARM_ROOM = 10.0  # the same in units of a known gap
+_LEAST_GAP = 1e-15  # relative: a start that is optimal has a gap of 0, or less by rounding
 _PILOT_GAP = 3e-3  # relative gap at which a sample has told what it can
 _CLOSE = 1e-3  # squared Newton decrement, for each row, from which the path is followed
 _FLAT = 0.3  # share of the slope that may be left at the end of a line search
@@ -63,7 +64,8 @@ def after_measure(state: InteriorState, sums: Floats, _: float) -> None:
     else:
         gap = _WARM_SHARE * state.primal
         if state.is_warm:
-            gap = min(gap, _WARM_ROOM * (state.primal - state.dual))
+            known = max(state.primal - state.dual, _LEAST_GAP * state.primal)
+            gap = min(gap, _WARM_ROOM * known)
         else:
             gap = max(gap, state.primal - expected)
         state.tau = gap / state.n_products
