@@ -155,7 +155,7 @@ def test_the_base_of_indices_can_be_said(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (["rows.svm", "--C", "0"], 2, "0 is not a finite number above 0"),
+        (["rows.svm", "--C", "0"], 2, "0 is not a number above 0, nor inf"),
         (["rows.svm", "--C", "-1"], 2, "invalid value for '--C'"),
         (["rows.svm", "--C", "x"], 2, "invalid value for '--C'"),
         (["rows.svm", "--loss", "hing"], 2, "invalid value for '--loss'"),
