@@ -37,9 +37,10 @@ function(hinge_compile_options target level)
   endif()
   # -ffp-contract=off: a multiply and an add are fused where the source says fma, nowhere else, so
   # that rounding bounds hold as written. -fopenmp-simd: honours `#pragma omp simd` (reductions that
-  # may be reordered) without linking an OpenMP runtime.
+  # may be reordered) without linking an OpenMP runtime. -fno-math-errno: nobody reads errno, and a
+  # square root that need not set it is one instruction, for vectors too.
   target_compile_options(${target} PRIVATE
-    -ffp-contract=off -fopenmp-simd
+    -ffp-contract=off -fopenmp-simd -fno-math-errno
     -Wall -Wextra -Wpedantic $<$<BOOL:${HINGE_WERROR}>:-Werror>)
   if(level MATCHES "^v[0-9]+$")
     target_compile_options(${target} PRIVATE -march=x86-64-${level})

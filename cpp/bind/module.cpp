@@ -16,6 +16,7 @@ namespace nb = nanobind;
 // One per topic, each in its own bind_<topic>.cpp; CMakeLists.txt lists the topics.
 void bind_dual_coordinate(nb::module_& module);
 void bind_row_sums(nb::module_& module);
+void bind_interior_rows(nb::module_& module);
 void bind_libsvm_text(nb::module_& module);
 void bind_libsvm_format(nb::module_& module);
 
@@ -66,6 +67,7 @@ NB_MODULE(HINGE_CORE_NAME, module) {
                "Return the CPU levels this machine can run, lowest first.");
     bind_row_sums(module);
     bind_dual_coordinate(module);
+    bind_interior_rows(module);
     bind_libsvm_text(module);
     bind_libsvm_format(module);
 }

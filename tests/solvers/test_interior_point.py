@@ -98,7 +98,7 @@ def test_a_sample_without_a_class_is_skipped() -> None:
 
 
 @pytest.mark.parametrize("threads", [2, 3])
-@pytest.mark.parametrize("shape", [(4_000, 200), (12_000, 100)])
+@pytest.mark.parametrize("shape", [(9_000, 200), (20_000, 100)])
 def test_the_number_of_threads_changes_no_bit(shape: tuple[int, int], threads: int) -> None:
     X, y = many_rows(*shape)
     problem = Problem(X, y)
@@ -106,7 +106,7 @@ def test_the_number_of_threads_changes_no_bit(shape: tuple[int, int], threads: i
     for count in (1, threads):
         solver, state = InteriorPoint(), InteriorPoint().start(problem)
         state.threads = count
-        while solver.progress(state).steps < 10:
+        while solver.progress(state).steps < 20:
             solver.step(state, 100_000_000)
         ends.append(solver.point(state))
     assert state.is_final_level

@@ -3,9 +3,13 @@ r"""Mehrotra's predictor-corrector method on the dual, with the rows as its low-
 .. math:: \min_\alpha \tfrac12 \alpha'(Y\tilde X\tilde X'Y + D)\alpha - p'\alpha, \qquad
           0 \le \alpha \le u, \qquad y'\alpha = 0 \text{ if the intercept is free.}
 
-With weights z = (w, b) beside the dual variables of :mod:`hinge.solvers.linear.central_path`, the
-conditions are those of the rows and :math:`R z = \tilde X'Y\alpha`, where R is the identity with a
-zero for a free intercept, and a Newton step solves
+A row has its coefficient, the multipliers :math:`\lambda, \mu > 0` of its two bounds, and a margin
+m; the central path is where, for one :math:`\tau`,
+
+.. math:: m + D\alpha - p - \lambda + \mu = 0, \quad \lambda\alpha = \mu(u - \alpha) = \tau, \quad
+          R z = \tilde X'Y\alpha,
+
+with z = (w, b) and R the identity with a zero for a free intercept. A Newton step solves
 
 .. math:: (R + \tilde X'\Theta^{-1}\tilde X)\,\Delta z
           = \tilde X'Y\alpha - R z + \tilde X'Y\Theta^{-1} h,

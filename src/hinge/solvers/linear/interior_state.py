@@ -8,15 +8,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from hinge._native import core
 from hinge.problem import Intercept, Problem
 from hinge.solvers.linear.block_pass import tree_levels
-from hinge.solvers.linear.central_path import DualRows
 from hinge.solvers.linear.pilot import Sample, draw, sample_sizes
 from hinge.solvers.protocol import State
 
 Floats = NDArray[np.float64]
 
-MARGIN, CHANGE, SECOND = 4, 5, 6  # rows of the array of row variables, after the dual ones
+# Coefficient, room, the two multipliers; margin, its change; the corrector's two products.
 ROW_VARIABLES = 8
 STAGES = (
     *("measure", "matrix", "trial", "search", "settle"),
@@ -36,7 +36,7 @@ class InteriorState(State):
         Seed of the samples.
     """
 
-    _transient: ClassVar[tuple[str, ...]] = ("problem", "_sample")
+    _transient: ClassVar[tuple[str, ...]] = ("problem", "_sample", "_passes")
 
     def __init__(self, problem: Problem, seed: int) -> None:
         self.problem = problem
@@ -58,7 +58,7 @@ class InteriorState(State):
         self.factor = np.zeros((width, width))
         self.scale = np.zeros(width)
         levels = tree_levels(problem.rows.n_blocks)
-        self.tree = np.zeros((levels, (width + VECTORS) ** 2))
+        self.tree = np.zeros((levels, width * width + VECTORS * width + 1))
         self.stage = "measure"
         self.position = 0  # blocks of the present pass that are done
         self.n_sums = 1  # how many sums the present pass makes
@@ -67,6 +67,7 @@ class InteriorState(State):
         self.is_refined = False  # whether the present step has been bent towards the path
         self.is_warm = False
         self.tau = math.nan
+        self.least_weight = 0.0  # in the matrix: rows below are left out
         self.length, self.low, self.high = 1.0, 0.0, math.inf
         self.slope = math.nan
         self.primal = self.dual = math.nan
@@ -111,16 +112,13 @@ class InteriorState(State):
 
     def next_level(self) -> None:
         """Go on to more rows."""
-        self.level += 1
-        self.__dict__.pop("_sample", None)
-        self.row_variables[...] = 0.0
+        self.change_rows(self.level + 1)
 
     def forget(self) -> None:
         """Begin anew, without the point that the run was started from."""
-        self.level, self.is_warm = 0, False
+        self.is_warm = False
         self.weights[...] = 0.0
-        self.row_variables[...] = 0.0
-        self.__dict__.pop("_sample", None)
+        self.change_rows(0)
 
     @property
     def ridge(self) -> Floats:
@@ -146,47 +144,32 @@ class InteriorState(State):
         """How many complementarity products there are."""
         return self.sample.rows.n_rows * (2 if self.is_bounded else 1)
 
-    def part(self, rows: slice) -> RowPart:
-        """Return what is known of some rows."""
-        return RowPart(self, rows)
+    @property
+    def passes(self) -> core.InteriorPasses:
+        """The passes over the present rows, in native code."""
+        kept: dict[str, Any] = self.__dict__
+        # A state that is read from a file gets other arrays than it was made with.
+        if "_passes" not in kept or kept["_passes"][0] is not self.row_variables:
+            kept["_passes"] = self.row_variables, self._native_passes()
+        passes: core.InteriorPasses = kept["_passes"][1]
+        return passes
 
-
-class RowPart:
-    """Views of the variables of some rows, and the numbers of their dual program.
-
-    Rows without cost have the sign 0: they move nothing, whatever their own variables do.
-    """
-
-    def __init__(self, state: InteriorState, rows: slice) -> None:
-        sample, loss = state.sample, state.problem.loss
-        self.signs = sample.signs[rows].astype(np.float64)
-        self.costs: Floats | float = sample.cost
-        self.is_complete = True
-        if sample.costs is not None:
-            self.costs = sample.costs[rows]
-            is_absent = self.costs <= 0.0
-            self.is_complete = not is_absent.any()
-            if not self.is_complete:
-                self.signs[is_absent] = 0.0
-                self.costs = np.where(is_absent, sample.cost, self.costs)
-        own = state.row_variables[:, rows]
-        self.upper = loss.dual_upper * self.costs
-        self.change, self.second = own[CHANGE], (own[SECOND], own[SECOND + 1])
-        bend = loss.dual_curvature / self.costs if loss.dual_curvature else 0.0
-        alpha, room, low, high, margin = own[: MARGIN + 1]
-        numbers = (loss.dual_linear, bend, state.is_bounded)
-        self.dual = DualRows(alpha, room, low, high, margin, *numbers)
-
-    def counted(self, values: Floats) -> Floats:
-        """Return values with zeros for rows without cost."""
-        return values if self.is_complete else values * np.abs(self.signs)
-
-    def value_sums(self, state: InteriorState) -> tuple[float, float, float]:
-        """Return the sums that the objective values need: losses, coefficients, curvature."""
-        dual = self.dual
-        losses = self.counted(self.costs * state.problem.loss.value(dual.margin))
-        alpha = self.counted(dual.alpha)
-        bent = (
-            float(np.sum(dual.bend * alpha * alpha)) if state.problem.loss.dual_curvature else 0.0
+    def _native_passes(self) -> core.InteriorPasses:
+        sample, loss = self.sample, self.problem.loss
+        rows = sample.rows
+        rows.check_structure()
+        columns, offsets = (rows.indices, rows.indptr) if rows.is_sparse else (None, None)
+        return core.InteriorPasses(
+            core.InteriorMatrix(rows.values, columns, offsets, rows.n_rows, rows.n_features),
+            core.InteriorArrays(sample.signs, sample.costs, rows.squared_norms, self.row_variables),
+            core.PathProgram(loss.dual_linear, loss.dual_curvature, loss.dual_upper),
+            sample.cost,
+            self.constant,
         )
-        return float(np.sum(losses)), float(np.sum(alpha)), bent
+
+    def change_rows(self, level: int) -> None:
+        """Go to another sample, of which nothing is known yet."""
+        self.level = level
+        self.row_variables[...] = 0.0
+        self.__dict__.pop("_sample", None)
+        self.__dict__.pop("_passes", None)

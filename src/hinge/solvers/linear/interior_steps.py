@@ -75,9 +75,8 @@ def after_measure(state: InteriorState, sums: Floats, _: float) -> None:
 def after_matrix(state: InteriorState, sums: Floats, _: float) -> None:
     """Factorise, and choose between centring and following."""
     width = len(state.weights)
-    square = sums.reshape(width + VECTORS, width + VECTORS)
-    normal = square[:width, :width]
-    state.pulled[:], state.force[:], state.barrier[:] = square[width:, :width]
+    vectors, normal = sums[: VECTORS * width], sums[VECTORS * width + 1 :].reshape(width, width)
+    state.pulled[:], state.force[:], state.barrier[:] = vectors.reshape(VECTORS, width)
     residual = state.pulled - state.ridge * state.weights
     if not _factorise(state, normal + np.diag(state.ridge)):
         state.at_rest = True
@@ -98,16 +97,12 @@ def after_matrix(state: InteriorState, sums: Floats, _: float) -> None:
     state.stage = "affine"
 
 
-def after_trial(state: InteriorState, _: Floats, __: float) -> None:
-    """Begin the line search."""
-    state.stage = "search"
-
-
 def after_search(state: InteriorState, sums: Floats, _: float) -> None:
     """Accept a length or try another one."""
     step, ridge = state.direction, state.ridge
     slope = float(step @ (ridge * (state.weights + state.length * step))) - float(sums[0])
     state.n_searches += 1
+    state.stage = "search"
     if abs(slope) <= _FLAT * abs(state.slope) or state.n_searches >= _MOST_SEARCHES:
         state.stage = "settle"
     elif slope < 0.0:
@@ -185,7 +180,7 @@ def after_update(state: InteriorState, sums: Floats, _: float) -> None:
 AFTER: dict[str, Callable[[InteriorState, Floats, float], None]] = {
     "measure": after_measure,
     "matrix": after_matrix,
-    "trial": after_trial,
+    "trial": after_search,
     "search": after_search,
     "settle": after_settle,
     "affine": after_affine,

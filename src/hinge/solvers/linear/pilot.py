@@ -8,6 +8,7 @@ size is bounded, whatever the size of the data.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from hinge.ingest import assemble
 from hinge.problem import Problem
-from hinge.rows import Block, Rows
+from hinge.rows import Rows
 
 Floats = NDArray[np.float64]
 
@@ -24,8 +25,8 @@ _MOST_VALUES = 1 << 23  # stored values of a sample
 _LEAST_ROWS = 1000
 _ROWS_PER_FEATURE = 8
 _LEAST_OF_A_CLASS = 20
-_BLOCKS = 4  # short blocks that a panel has
-_FEW_FEATURES = 128
+_BLOCKS = 4  # dense blocks that a panel has
+_SCATTERED = 8  # how much dearer a multiplication is whose result goes anywhere
 
 
 @dataclass(frozen=True)
@@ -51,23 +52,28 @@ class Sample:
 
     @property
     def panel_rows(self) -> int:
-        """Rows that a pass takes at a time: few short blocks at once cost fewer calls."""
-        is_short = not self.rows.is_sparse and self.rows.n_features <= _FEW_FEATURES
-        return self.rows.block_rows * (_BLOCKS if is_short else 1)
+        """Rows that a pass takes at a time: a few blocks at once cost fewer calls."""
+        return self.rows.block_rows * (1 if self.rows.is_sparse else _BLOCKS)
 
     @property
     def n_panels(self) -> int:
         """How many panels there are."""
         return -(-self.rows.n_rows // self.panel_rows)
 
-    def panel(self, number: int) -> Block:
-        """Return some rows as float64."""
-        size, rows = self.panel_rows, self.rows
-        if size == rows.block_rows:
-            return rows.block(number)
-        start, stop = number * size, min((number + 1) * size, rows.n_rows)
-        values = rows.values[start:stop].astype(np.float64, copy=False)
-        return Block(start, stop, values, rows.n_features)
+    def extent(self, number: int) -> tuple[int, int]:
+        """Return the first row of a panel and the one after its last."""
+        size = self.panel_rows
+        return number * size, min((number + 1) * size, self.rows.n_rows)
+
+    @cached_property
+    def is_thin(self) -> bool:
+        """Whether so many values are zero that outer products of rows are better left sparse."""
+        rows = self.rows
+        filled, of_rows = rows.n_stored, rows.n_rows
+        if not rows.is_sparse:
+            start, stop = self.extent(0)
+            filled, of_rows = int(np.count_nonzero(rows.values[start:stop])), stop - start
+        return _SCATTERED * (filled / of_rows) ** 2 < rows.n_features**2
 
 
 def sample_sizes(problem: Problem) -> list[int]:

@@ -1,4 +1,4 @@
-r"""Formulas of the interior point method, row by row.
+r"""Formulas of the interior point method in NumPy: the yardstick for the native passes.
 
 A row has a dual coefficient :math:`0 < \alpha < u`, its room :math:`u - \alpha`, the multipliers
 :math:`\lambda, \mu > 0` of its two bounds, and a margin m. The conditions are

@@ -1,0 +1,325 @@
+// Python's view of the interior point method's passes: rows and variables that Python owns.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "hinge/interior_rows.hpp"
+
+namespace nb = nanobind;
+
+namespace {
+
+using AnyArray = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
+using Vector = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Signs = nb::ndarray<const std::int8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Table = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+constexpr std::size_t kVariables = sizeof(hinge::PathVariables) / sizeof(double*);
+constexpr std::int64_t kVectors = 3;  // sums of rows that come with the matrix
+constexpr std::int64_t kValues = 3;   // sums that objective values are made of
+
+void require(bool holds, const std::string& message) {
+    if (!holds) {
+        throw std::invalid_argument(message);
+    }
+}
+
+void require_length(std::size_t got, std::int64_t want, const char* name) {
+    require(got == static_cast<std::size_t>(want), std::string(name) + " has " +
+                                                       std::to_string(got) + " entries, not " +
+                                                       std::to_string(want));
+}
+
+// The rows as Python has them: dense values, or the three arrays of a CSR matrix.
+struct InteriorMatrix {
+    AnyArray values;
+    std::optional<AnyArray> columns;
+    std::optional<AnyArray> offsets;
+    std::int64_t count;
+    std::int64_t width;
+};
+
+// What is known of the rows, and what the method makes of it.
+struct InteriorArrays {
+    Signs signs;
+    std::optional<Numbers> costs;
+    Numbers squared_norms;
+    Table variables;
+};
+
+// What the passes do, whatever the rows are.
+class AnyPasses {
+  public:
+    virtual ~AnyPasses() = default;
+    virtual std::int64_t width() const = 0;
+    virtual void measure(hinge::Extent, const double*, double*, hinge::ValueSums&) = 0;
+    virtual double trial(hinge::Extent, const double*, double, double) = 0;
+    virtual double search(hinge::Extent, double, double) = 0;
+    virtual void settle(hinge::Extent, double) = 0;
+    virtual void affine(hinge::Extent, const double*, double*, hinge::MoveSums&) = 0;
+    virtual double final(hinge::Extent, const double*, double, double*) = 0;
+    virtual void refine(hinge::Extent, double, double, double*) = 0;
+    virtual void update(hinge::Extent, double, double, hinge::ValueSums&) = 0;
+    virtual std::int64_t scaled(hinge::Extent, double, double, double*, double&, double*) = 0;
+    virtual std::int64_t outer(hinge::Extent, double, double, double*, double&, double*) = 0;
+};
+
+template <class Rows>
+class Passes final : public AnyPasses {
+  public:
+    explicit Passes(const Rows& rows) : rows_(rows) {}
+    std::int64_t width() const override { return rows_.width(); }
+    void measure(hinge::Extent e, const double* w, double* out, hinge::ValueSums& s) override {
+        rows_.measure(e, w, out, s);
+    }
+    double trial(hinge::Extent e, const double* z, double tau, double length) override {
+        return rows_.trial(e, z, tau, length);
+    }
+    double search(hinge::Extent e, double tau, double length) override {
+        return rows_.search(e, tau, length);
+    }
+    void settle(hinge::Extent e, double length) override { rows_.settle(e, length); }
+    void affine(hinge::Extent e, const double* z, double* out, hinge::MoveSums& s) override {
+        rows_.follow_affine(e, z, out, s);
+    }
+    double final(hinge::Extent e, const double* z, double tau, double* out) override {
+        return rows_.follow_corrected(e, z, tau, out);
+    }
+    void refine(hinge::Extent e, double tau, double length, double* out) override {
+        rows_.refine(e, tau, length, out);
+    }
+    void update(hinge::Extent e, double tau, double length, hinge::ValueSums& s) override {
+        rows_.update(e, tau, length, s);
+    }
+    std::int64_t scaled(hinge::Extent e, double tau, double least, double* vectors, double& mass,
+                        double* out) override {
+        return rows_.scaled_rows(e, tau, least, vectors, mass, out);
+    }
+    std::int64_t outer(hinge::Extent e, double tau, double least, double* vectors, double& mass,
+                       double* out) override {
+        return rows_.outer_products(e, tau, least, vectors, mass, out);
+    }
+
+  private:
+    Rows rows_;
+};
+
+struct Setting {
+    hinge::RowNumbers numbers;
+    hinge::PathProgram program;
+    hinge::PathVariables variables;
+    double constant;
+};
+
+template <class Rows>
+std::unique_ptr<AnyPasses> make_passes(const Rows& rows, const Setting& s) {
+    if (s.program.curvature != 0.0) {
+        using Curved = hinge::InteriorRows<Rows, false>;
+        return std::make_unique<Passes<Curved>>(
+            Curved(rows, s.numbers, s.program, s.variables, s.constant));
+    }
+    using Bounded = hinge::InteriorRows<Rows, true>;
+    return std::make_unique<Passes<Bounded>>(
+        Bounded(rows, s.numbers, s.program, s.variables, s.constant));
+}
+
+template <class Value, class Index>
+std::unique_ptr<AnyPasses> make_sparse(const InteriorMatrix& m, const Setting& setting) {
+    const bool wide = m.offsets->dtype() == nb::dtype<std::int64_t>();
+    require(wide || m.offsets->dtype() == nb::dtype<std::int32_t>(),
+            "the row offsets must be int32 or int64");
+    require_length(m.offsets->size(), m.count + 1, "the row offsets");
+    require(m.columns->size() == m.values.size(), "there must be a column index for each value");
+    const hinge::CsrRows<Value, Index> rows{static_cast<const Value*>(m.values.data()),
+                                            static_cast<const Index*>(m.columns->data()),
+                                            m.offsets->data(),
+                                            wide,
+                                            m.count,
+                                            m.width};
+    return make_passes(rows, setting);
+}
+
+template <class Value>
+std::unique_ptr<AnyPasses> make_typed(const InteriorMatrix& m, const Setting& setting) {
+    if (!m.columns) {
+        require_length(m.values.size(), m.count * m.width, "values");
+        return make_passes(
+            hinge::DenseRows<Value>{static_cast<const Value*>(m.values.data()), m.count, m.width},
+            setting);
+    }
+    require(m.offsets.has_value(), "sparse rows need their offsets");
+    if (m.columns->dtype() == nb::dtype<std::int32_t>()) {
+        return make_sparse<Value, std::int32_t>(m, setting);
+    }
+    require(m.columns->dtype() == nb::dtype<std::int64_t>(),
+            "the column indices must be int32 or int64");
+    return make_sparse<Value, std::int64_t>(m, setting);
+}
+
+// The passes, and the Python objects whose memory they work on.
+class InteriorPasses {
+  public:
+    InteriorPasses(InteriorMatrix matrix, InteriorArrays arrays, hinge::PathProgram program,
+                   double cost, double constant)
+        : matrix_(std::move(matrix)), arrays_(std::move(arrays)) {
+        const std::int64_t count = matrix_.count;
+        require(count >= 0 && matrix_.width >= 0, "the rows must have a shape");
+        require_length(arrays_.signs.size(), count, "signs");
+        require_length(arrays_.squared_norms.size(), count, "squared_norms");
+        require(arrays_.variables.shape(0) == kVariables &&
+                    arrays_.variables.shape(1) >= static_cast<std::size_t>(count),
+                "the variables must have shape (8, n_rows) at the least");
+        if (arrays_.costs) {
+            require_length(arrays_.costs->size(), count, "costs");
+        }
+        const hinge::RowNumbers numbers{arrays_.signs.data(),
+                                        arrays_.costs ? arrays_.costs->data() : nullptr, cost,
+                                        arrays_.squared_norms.data()};
+        const Setting setting{numbers, program, variables(), constant};
+        if (matrix_.values.dtype() == nb::dtype<double>()) {
+            passes_ = make_typed<double>(matrix_, setting);
+        } else {
+            require(matrix_.values.dtype() == nb::dtype<float>(),
+                    "the values of the rows must be float32 or float64");
+            passes_ = make_typed<float>(matrix_, setting);
+        }
+    }
+
+    void measure(std::int64_t start, std::int64_t stop, Numbers weights, Vector sums) {
+        const std::int64_t n = passes_->width();
+        const hinge::Extent rows = checked(start, stop, weights, sums, n + kValues);
+        hinge::ValueSums values;
+        passes_->measure(rows, weights.data(), sums.data(), values);
+        store(values, sums.data() + n);
+    }
+    double trial(std::int64_t start, std::int64_t stop, Numbers direction,
+                 std::array<double, 2> tau_and_length) {
+        const auto [tau, length] = tau_and_length;
+        require_length(direction.size(), passes_->width(), "the direction");
+        return passes_->trial(within(start, stop), direction.data(), tau, length);
+    }
+    double search(std::int64_t start, std::int64_t stop, double tau, double length) {
+        return passes_->search(within(start, stop), tau, length);
+    }
+    void settle(std::int64_t start, std::int64_t stop, double length) {
+        passes_->settle(within(start, stop), length);
+    }
+    double affine(std::int64_t start, std::int64_t stop, Numbers direction, Vector sums) {
+        const std::int64_t n = passes_->width();
+        const hinge::Extent rows = checked(start, stop, direction, sums, n + kValues);
+        hinge::MoveSums move;
+        passes_->affine(rows, direction.data(), sums.data(), move);
+        sums.data()[n] = move.now;
+        sums.data()[n + 1] = move.first;
+        sums.data()[n + 2] = move.second;
+        return move.peak;
+    }
+    double final(std::int64_t start, std::int64_t stop, Numbers direction, double tau,
+                 Vector sums) {
+        const hinge::Extent rows = checked(start, stop, direction, sums, passes_->width());
+        return passes_->final(rows, direction.data(), tau, sums.data());
+    }
+    void refine(std::int64_t start, std::int64_t stop, double tau, double length, Vector sums) {
+        require_length(sums.size(), passes_->width(), "the sums");
+        passes_->refine(within(start, stop), tau, length, sums.data());
+    }
+    void update(std::int64_t start, std::int64_t stop, double tau, double length, Vector sums) {
+        require_length(sums.size(), kValues + 1, "the sums");
+        hinge::ValueSums values;
+        passes_->update(within(start, stop), tau, length, values);
+        store(values, sums.data());
+        sums.data()[kValues] = values.products;
+    }
+    std::int64_t scaled(std::int64_t start, std::int64_t stop, double tau, double least,
+                        Vector sums, Table out) {
+        const hinge::Extent rows = within(start, stop);
+        require_length(sums.size(), kVectors * passes_->width() + 1, "the sums");
+        require_length(out.shape(1), passes_->width(), "a scaled row");
+        require(out.shape(0) >= static_cast<std::size_t>(stop - start), "too few scaled rows");
+        double& mass = sums.data()[kVectors * passes_->width()];
+        return passes_->scaled(rows, tau, least, sums.data(), mass, out.data());
+    }
+    std::int64_t outer(std::int64_t start, std::int64_t stop, double tau, double least, Vector sums,
+                       Table out) {
+        const hinge::Extent rows = within(start, stop);
+        require_length(sums.size(), kVectors * passes_->width() + 1, "the sums");
+        require_length(out.shape(0), passes_->width(), "the matrix");
+        require_length(out.shape(1), passes_->width(), "the matrix");
+        double& mass = sums.data()[kVectors * passes_->width()];
+        return passes_->outer(rows, tau, least, sums.data(), mass, out.data());
+    }
+
+  private:
+    hinge::PathVariables variables() const {
+        double* const at = arrays_.variables.data();
+        const std::size_t n = arrays_.variables.shape(1);
+        return {at, at + n, at + 2 * n, at + 3 * n, at + 4 * n, at + 5 * n, at + 6 * n, at + 7 * n};
+    }
+    hinge::Extent within(std::int64_t start, std::int64_t stop) const {
+        require(0 <= start && start <= stop && stop <= matrix_.count, "no such rows");
+        return {start, stop};
+    }
+    hinge::Extent checked(std::int64_t start, std::int64_t stop, const Numbers& weights,
+                          const Vector& sums, std::int64_t n_sums) const {
+        require_length(weights.size(), passes_->width(), "the weights");
+        require_length(sums.size(), n_sums, "the sums");
+        return within(start, stop);
+    }
+    static void store(const hinge::ValueSums& values, double* at) {
+        at[0] = values.losses;
+        at[1] = values.alpha;
+        at[2] = values.bent;
+    }
+
+    InteriorMatrix matrix_;
+    InteriorArrays arrays_;
+    std::unique_ptr<AnyPasses> passes_;
+};
+
+}  // namespace
+
+void bind_interior_rows(nb::module_& module) {
+    using hinge::PathProgram;
+    nb::class_<PathProgram>(module, "PathProgram", "The dual program of a loss.")
+        .def(nb::init<double, double, double>(), nb::arg("linear"), nb::arg("curvature"),
+             nb::arg("reach"));
+    nb::class_<InteriorMatrix>(module, "InteriorMatrix",
+                               "Rows in the caller's memory, dense or CSR.")
+        .def(nb::init<AnyArray, std::optional<AnyArray>, std::optional<AnyArray>, std::int64_t,
+                      std::int64_t>(),
+             nb::arg("values").noconvert(), nb::arg("columns").noconvert().none(),
+             nb::arg("offsets").noconvert().none(), nb::arg("count"), nb::arg("width"));
+    nb::class_<InteriorArrays>(module, "InteriorArrays",
+                               "Labels, costs, norms and variables of the rows.")
+        .def(nb::init<Signs, std::optional<Numbers>, Numbers, Table>(),
+             nb::arg("signs").noconvert(), nb::arg("costs").noconvert().none(),
+             nb::arg("squared_norms").noconvert(), nb::arg("variables").noconvert());
+
+    const auto unlocked = nb::call_guard<nb::gil_scoped_release>();
+    nb::class_<InteriorPasses>(module, "InteriorPasses",
+                               "Passes of the interior point method over consecutive rows.")
+        .def(nb::init<InteriorMatrix, InteriorArrays, PathProgram, double, double>(),
+             nb::arg("matrix"), nb::arg("arrays"), nb::arg("program"), nb::arg("cost"),
+             nb::arg("constant"))
+        .def("measure", &InteriorPasses::measure, unlocked)
+        .def("trial", &InteriorPasses::trial, unlocked)
+        .def("search", &InteriorPasses::search, unlocked)
+        .def("settle", &InteriorPasses::settle, unlocked)
+        .def("affine", &InteriorPasses::affine, unlocked)
+        .def("final", &InteriorPasses::final, unlocked)
+        .def("refine", &InteriorPasses::refine, unlocked)
+        .def("update", &InteriorPasses::update, unlocked)
+        .def("scaled", &InteriorPasses::scaled, unlocked)
+        .def("outer", &InteriorPasses::outer, unlocked);
+}

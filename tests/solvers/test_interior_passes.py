@@ -1,0 +1,272 @@
+"""The native passes of the interior point method against formulas in NumPy."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from tests.solvers.plain_path import DualRows, centred
+
+from hinge import Problem
+from hinge._native import core
+from hinge.solvers import InteriorPoint
+
+N, D, TAU = 150, 7, 0.3
+EXTENT = (3, N - 2)  # neither begins nor ends with a chunk
+
+
+def setting(loss: str, container, intercept: str = "augmented", weighted: bool = False):
+    """Return a state with made-up variables, and the same things as NumPy arrays."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(N, D)) * (rng.random((N, D)) < 0.6)
+    y = np.where(rng.random(N) < 0.4, 1, -1)
+    weights = rng.integers(0, 4, N).astype(float) if weighted else None
+    scale = {"intercept_scale": 2.0} if intercept == "augmented" else {}
+    X = container(X)
+    problem = Problem(X, y, loss=loss, C=1.5, intercept=intercept, sample_weight=weights, **scale)
+    state = InteriorPoint().start(problem)
+    state.row_variables[...] = rng.random((8, N)) + 0.1
+    constant = {"augmented": 2.0, "free": 1.0, "none": 0.0}[intercept]
+    dense = X.toarray() if sp.issparse(X) else X
+    rows = dense.astype(np.float64)
+    if constant:
+        rows = np.column_stack((rows, np.full(N, constant)))
+    part = slice(*EXTENT)
+    costs = problem.costs[part]
+    present = costs > 0.0
+    costs = np.where(present, costs, np.mean(problem.costs[problem.costs > 0]))
+    bounded = loss == "hinge"
+    bend = 0.0 if bounded else problem.loss.dual_curvature / costs
+    own = state.row_variables[:, part].copy()
+    plain = SimpleNamespace(
+        rows=rows[part],
+        signs=problem.signs[part] * present,
+        costs=costs,
+        upper=problem.loss.dual_upper * costs,
+        change=own[5],
+        second=(own[6], own[7]),
+        dual=DualRows(*own[:5], problem.loss.dual_linear, bend, bounded),
+        loss=problem.loss,
+        own=own,
+    )
+    return state, plain
+
+
+CASES = [
+    ("hinge", np.asarray, "augmented", False),
+    ("squared_hinge", np.asarray, "free", False),
+    ("hinge", lambda X: X.astype(np.float32), "free", True),
+    ("squared_hinge", lambda X: sp.csr_array(X.astype(np.float32)), "none", True),
+    ("hinge", sp.csr_array, "augmented", True),
+]
+
+
+@pytest.fixture(params=CASES, ids=str)
+def case(request):
+    return setting(*request.param)
+
+
+def check_variables(state, plain, names: str) -> None:
+    order = ("alpha", "room", "low", "high", "margin", "change", "second_low", "second_high")
+    for number, name in enumerate(order):
+        if name in names.split() and (plain.dual.is_bounded or name not in ("room", "high")):
+            got = state.row_variables[number, slice(*EXTENT)]
+            np.testing.assert_allclose(got, plain.own[number], rtol=1e-11, atol=1e-13, err_msg=name)
+
+
+def value_sums(plain) -> list[float]:
+    here = np.abs(plain.signs)
+    alpha, bend = plain.dual.alpha, plain.dual.bend
+    losses = plain.costs * plain.loss.value(plain.dual.margin)
+    return [here @ losses, here @ alpha, here @ (bend * alpha * alpha)]
+
+
+def close(got, want) -> None:
+    np.testing.assert_allclose(got, want, rtol=1e-11, atol=1e-11)
+
+
+def test_measure(case) -> None:
+    state, plain = case
+    weights = np.linspace(-1.0, 1.0, plain.rows.shape[1])
+    sums = np.zeros(len(weights) + 3)
+    state.passes.measure(*EXTENT, weights, sums)
+    plain.dual.margin[...] = plain.signs * (plain.rows @ weights)
+    check_variables(state, plain, "margin")
+    close(sums, [*(plain.rows.T @ (plain.signs * plain.dual.alpha)), *value_sums(plain)])
+
+
+@pytest.mark.parametrize("centring", [False, True])
+def test_matrix(case, centring: bool) -> None:
+    state, plain = case
+    width = plain.rows.shape[1]
+    sums = np.zeros((2, 3 * width + 1))
+    scaled, square = np.zeros((N, width)), np.zeros((width, width))
+    tau = TAU if centring else math.nan
+    n_kept = state.passes.scaled(*EXTENT, tau, 0.0, sums[0], scaled)
+    assert state.passes.outer(*EXTENT, tau, 0.0, sums[1], square) == n_kept
+    if centring:
+        plain.dual.centre(TAU, plain.upper)
+        check_variables(state, plain, "alpha low room high")
+    dual, here = plain.dual, np.abs(plain.signs)
+    weights = here * dual.spread
+    want = plain.rows.T @ (weights[:, None] * plain.rows)
+    close(scaled[:n_kept].T @ scaled[:n_kept], want)
+    close(np.tril(square), np.tril(want))
+    pushes = (dual.alpha, dual.spread * dual.force, dual.spread * dual.barrier())
+    vectors = [plain.rows.T @ (plain.signs * push) for push in pushes]
+    mass = weights @ np.sum(plain.rows**2, axis=1)
+    close(sums[0], [*np.concatenate(vectors), mass])
+    np.testing.assert_array_equal(sums[0], sums[1])
+
+
+def test_rows_that_weigh_little_are_left_out(case) -> None:
+    state, plain = case
+    width = plain.rows.shape[1]
+    sizes = np.abs(plain.signs) * plain.dual.spread * np.sum(plain.rows**2, axis=1)
+    least = float(np.median(sizes))
+    kept = plain.rows[sizes > least] * np.sqrt(plain.dual.spread[sizes > least])[:, None]
+    scaled, square = np.zeros((N, width)), np.zeros((width, width))
+    sums = np.zeros(3 * width + 1)
+    assert state.passes.scaled(*EXTENT, math.nan, least, sums, scaled) == len(kept)
+    close(scaled[: len(kept)], kept)
+    state.passes.outer(*EXTENT, math.nan, least, sums, square)
+    close(np.tril(square), np.tril(kept.T @ kept))
+
+
+def test_search(case) -> None:
+    state, plain = case
+    direction = np.linspace(-1.0, 2.0, plain.rows.shape[1])
+    slope = state.passes.trial(*EXTENT, direction, (TAU, 0.7))
+    plain.change[...] = plain.signs * (plain.rows @ direction)
+    check_variables(state, plain, "change")
+    alpha, _ = centred(plain.dual, plain.dual.margin + 0.7 * plain.change, TAU, plain.upper)
+    close(slope, alpha @ plain.change)
+    assert state.passes.search(*EXTENT, TAU, 0.7) == slope
+    state.passes.settle(*EXTENT, 0.7)
+    plain.dual.margin[...] += 0.7 * plain.change
+    check_variables(state, plain, "margin")
+
+
+def test_affine(case) -> None:
+    state, plain = case
+    direction = np.linspace(-1.0, 2.0, plain.rows.shape[1])
+    sums = np.zeros(len(direction) + 3)
+    peak = state.passes.affine(*EXTENT, direction, sums)
+    move = plain.dual.affine(plain.signs * (plain.rows @ direction))
+    plain.second[0][...], plain.second[1][...] = second = plain.dual.second_order(move)
+    check_variables(state, plain, "second_low" + " second_high" * plain.dual.is_bounded)
+    taken = plain.signs * plain.dual.spread * plain.dual.corrector(*second)
+    close(sums, [*(plain.rows.T @ taken), *plain.dual.products(move)])
+    assert peak == pytest.approx(plain.dual.blocked(move), rel=1e-12)
+
+
+def test_final_refine_and_update(case) -> None:
+    state, plain = case
+    dual, second = plain.dual, plain.second
+    direction = np.linspace(-1.0, 2.0, plain.rows.shape[1])
+    sums, taken, values = np.zeros(len(direction)), np.zeros(len(direction)), np.zeros(4)
+    peak = state.passes.final(*EXTENT, direction, TAU, sums)
+    plain.change[...] = plain.signs * (plain.rows @ direction)
+    move = dual.corrected(plain.change, second, TAU)
+    close(sums, plain.rows.T @ (plain.signs * move.alpha))
+    assert peak == pytest.approx(dual.blocked(move), rel=1e-12)
+
+    state.passes.refine(*EXTENT, TAU, 0.4, taken)
+    low, high = dual.off_centre(move, 0.4, TAU)
+    second[0][...] -= low
+    if dual.is_bounded:
+        second[1][...] += high
+    close(taken, plain.rows.T @ (plain.signs * dual.spread * dual.corrector(-low, high)))
+
+    state.passes.update(*EXTENT, TAU, 0.01, values)
+    move = dual.corrected(plain.change, second, TAU)
+    dual.take(move, 0.01)
+    dual.margin[...] += 0.01 * plain.change
+    check_variables(state, plain, "alpha low margin room high")
+    close(values, [*value_sums(plain), dual.products(move)[0]])
+
+
+def test_huge_margins_have_small_coefficients() -> None:
+    state, _ = setting("hinge", np.asarray)
+    state.row_variables[4] = 1e200
+    state.passes.scaled(0, N, 1e-3, 0.0, np.zeros(3 * D + 4), np.zeros((N, D + 1)))
+    assert np.all(state.row_variables[:4] > 0.0)
+    assert np.isfinite(state.row_variables[:4]).all()
+
+
+def passes(values=None, structure=(None, None), shape=(4, 2), **other) -> core.InteriorPasses:
+    values = np.zeros(shape) if values is None else values
+    signs = np.ones(other.get("signs", 4), np.int8)
+    variables = np.ones(other.get("variables", (8, 4)))
+    costs = np.ones(other["costs"]) if "costs" in other else None
+    return core.InteriorPasses(
+        core.InteriorMatrix(values, *structure, *shape),
+        core.InteriorArrays(signs, costs, np.ones(other.get("norms", 4)), variables),
+        core.PathProgram(1.0, 0.0, 1.0),
+        1.0,
+        0.0,
+    )
+
+
+SHORT, LONG = np.zeros(3, np.int16), np.zeros(5, np.int32)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"values": np.zeros((4, 2), np.int32)}, "must be float32 or float64"),
+        ({"values": np.zeros((3, 2))}, "values has 6 entries, not 8"),
+        ({"shape": (-1, 2), "values": np.zeros((0, 2))}, "must have a shape"),
+        ({"signs": 3}, "signs has 3 entries, not 4"),
+        ({"norms": 3}, "squared_norms has 3 entries"),
+        ({"costs": 3}, "costs has 3 entries"),
+        ({"variables": (7, 4)}, r"must have shape \(8, n_rows\)"),
+        ({"variables": (8, 3)}, r"must have shape \(8, n_rows\)"),
+        ({"values": np.zeros(3), "structure": (SHORT, LONG)}, "column indices must be int32"),
+        ({"values": np.zeros(3), "structure": (SHORT.astype("i4"), None)}, "need their offsets"),
+        (
+            {"values": np.zeros(3), "structure": (SHORT.astype("i4"), LONG.astype("i2"))},
+            "row offsets must be int32",
+        ),
+        (
+            {"values": np.zeros(3), "structure": (SHORT.astype("i8"), LONG[:3])},
+            "the row offsets has 3 entries, not 5",
+        ),
+        (
+            {"values": np.zeros(2), "structure": (SHORT.astype("i4"), LONG)},
+            "a column index for each value",
+        ),
+    ],
+)
+def test_arrays_that_do_not_fit_are_refused(arguments: dict, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        passes(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "message"),
+    [
+        ("settle", (0, 5, 1.0), "no such rows"),
+        ("settle", (-1, 2, 1.0), "no such rows"),
+        ("search", (3, 2, 1.0, 1.0), "no such rows"),
+        ("measure", (0, 4, np.zeros(3), np.zeros(5)), "the weights has 3 entries, not 2"),
+        ("measure", (0, 4, np.zeros(2), np.zeros(4)), "the sums has 4 entries, not 5"),
+        ("affine", (0, 4, np.zeros(2), np.zeros(4)), "the sums has 4 entries, not 5"),
+        ("final", (0, 4, np.zeros(2), 1.0, np.zeros(3)), "the sums has 3 entries, not 2"),
+        ("trial", (0, 4, np.zeros(1), (1.0, 1.0)), "the direction has 1 entries"),
+        ("refine", (0, 4, 1.0, 1.0, np.zeros(1)), "the sums has 1 entries"),
+        ("update", (0, 4, 1.0, 1.0, np.zeros(3)), "the sums has 3 entries, not 4"),
+        ("scaled", (0, 4, 1.0, 0.0, np.zeros(7), np.zeros((3, 2))), "too few scaled rows"),
+        ("scaled", (0, 4, 1.0, 0.0, np.zeros(7), np.zeros((4, 3))), "a scaled row has 3"),
+        ("scaled", (0, 4, 1.0, 0.0, np.zeros(6), np.zeros((4, 2))), "the sums has 6"),
+        ("outer", (0, 4, 1.0, 0.0, np.zeros(6), np.zeros((2, 2))), "the sums has 6"),
+        ("outer", (0, 4, 1.0, 0.0, np.zeros(7), np.zeros((2, 3))), "the matrix has 3"),
+        ("outer", (0, 4, 1.0, 0.0, np.zeros(7), np.zeros((3, 2))), "the matrix has 3"),
+    ],
+)
+def test_calls_that_do_not_fit_are_refused(name: str, arguments: tuple, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        getattr(passes(), name)(*arguments)
