@@ -115,6 +115,29 @@ def test_the_number_of_threads_changes_no_bit(shape: tuple[int, int], threads: i
     np.testing.assert_array_equal(ends[0].dual_coef, ends[1].dual_coef)
 
 
+def test_threads_are_kept_and_left_behind() -> None:
+    state = InteriorPoint().start(Problem(*many_rows(100)))
+    assert state.pool is None
+    state.threads = 2
+    pool = state.pool
+    assert pool is not None
+    assert state.pool is pool
+    assert pickle.loads(pickle.dumps(state)).pool is not pool
+    state.threads = 3
+    assert state.pool is not pool
+
+
+def test_centring_does_not_count_as_work_without_progress() -> None:
+    X, y = many_rows(900, 120)
+    solver = InteriorPoint()
+    state = solver.start(Problem(X, y))
+    while state.stage != "affine":
+        assert state.work == 0 or state.centring_steps == 0
+        solver.step(state, 1)
+    assert state.centring_steps > 1
+    assert state.work < 2 * X.size
+
+
 def test_a_state_pickled_within_a_pass_goes_on() -> None:
     X, y = many_rows(4_000, 200)
     problem = Problem(X, y)

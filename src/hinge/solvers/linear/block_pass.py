@@ -9,7 +9,8 @@ number of threads; its bits are the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import nullcontext
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,8 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Partial = tuple[Floats, float]  # what a block adds to the sums, and its largest value
 Kernel = Callable[[int], Partial]
+
+_RUNS_PER_THREAD = 2  # of neighbouring blocks: the threads need not be equally fast
 
 
 def tree_levels(n_blocks: int) -> int:
@@ -43,17 +46,41 @@ def total(tree: Floats, done: int, width: int) -> Floats:
     return combined
 
 
-def some_blocks(kernel: Kernel, first: int, count: int, threads: int) -> Iterator[Partial]:
-    """Yield what the kernel makes of ``count`` blocks, in order, computed on so many threads."""
+def some_blocks(
+    kernel: Kernel, first: int, count: int, threads: int, pool: Executor | None = None
+) -> Iterator[Partial]:
+    """Yield what the kernel makes of ``count`` blocks, in order, computed on so many threads.
 
-    def one(number: int) -> Partial:
+    Parameters
+    ----------
+    kernel : callable
+        Takes a block number; returns sums and a largest value.
+    first, count : int
+        Which blocks.
+    threads : int
+        How many threads.
+    pool : Executor or None, default=None
+        Who runs them; a pool of this call's own if none is given.
+
+    Yields
+    ------
+    tuple of ndarray and float
+        What the kernel returned, block by block.
+    """
+    if threads <= 1 or count <= 1:
+        with np.errstate(all="ignore"):
+            yield from map(kernel, range(first, first + count))
+        return
+
+    def several(numbers: range) -> list[Partial]:
         # A thread of a pool does not inherit how its caller handles floating-point errors.
         with np.errstate(all="ignore"):
-            return kernel(number)
+            return [kernel(number) for number in numbers]
 
-    numbers = range(first, first + count)
-    if threads <= 1 or count <= 1:
-        yield from map(one, numbers)
-        return
-    with ThreadPoolExecutor(max_workers=threads) as pool:
-        yield from pool.map(one, numbers)
+    # Blocks are shared out in runs: handing a single one over may cost more than it does.
+    size = max(1, count // (threads * _RUNS_PER_THREAD))
+    stop = first + count
+    runs = [range(start, min(start + size, stop)) for start in range(first, stop, size)]
+    with nullcontext(pool) if pool is not None else ThreadPoolExecutor(threads) as workers:
+        for results in workers.map(several, runs):
+            yield from results

@@ -46,7 +46,7 @@ from hinge.solvers.protocol import Solver, Support
 Floats = NDArray[np.float64]
 
 MOST_FEATURES = 2000
-_PRODUCTS_PER_VALUE = 32  # multiplications of a matrix product that cost what reading a value does
+_PRODUCTS_PER_VALUE = 512  # multiplications of a matrix product that count as reading a value
 
 
 class InteriorPoint(Solver):
@@ -88,11 +88,13 @@ class InteriorPoint(Solver):
             while done < work and not state.at_rest:
                 if state.step_limit is not None and state.steps >= state.step_limit:
                     break
+                # Before all rows are looked at, and while their point is being centred, there is
+                # no news to certify, and the schedule of certificates, which counts this work,
+                # stands still.
+                counts = state.is_final_level and not state.is_centring
                 piece = _advance(state, work - done)
                 done += piece
-                # Before all rows are looked at there is nothing to certify, and the schedule of
-                # certificates, which counts this work, has not begun.
-                state.work += piece if state.is_final_level else 0
+                state.work += piece if counts else 0
                 if state.position == state.sample.n_panels and _finish(state):
                     break
         return done
@@ -135,9 +137,9 @@ def _advance(state: InteriorState, work: int) -> int:
         per_panel = max(per_panel, sample.rows.n_stored // sample.n_panels)
     if state.stage == "matrix":
         per_panel *= 1 + len(state.weights) // _PRODUCTS_PER_VALUE
-    count = max(1, min(sample.n_panels - state.position, work // per_panel))
+    count = max(1, min(sample.n_panels - state.position, round(work / per_panel)))
     results = some_blocks(
-        lambda number: kernel(state, number), state.position, count, state.threads
+        lambda number: kernel(state, number), state.position, count, state.threads, state.pool
     )
     for sums, peak in results:
         state.n_sums = len(sums)

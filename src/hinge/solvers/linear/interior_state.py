@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Any, ClassVar
 
 import numpy as np
@@ -36,7 +38,7 @@ class InteriorState(State):
         Seed of the samples.
     """
 
-    _transient: ClassVar[tuple[str, ...]] = ("problem", "_sample", "_passes")
+    _transient: ClassVar[tuple[str, ...]] = ("problem", "_sample", "_passes", "_pool")
 
     def __init__(self, problem: Problem, seed: int) -> None:
         self.problem = problem
@@ -143,6 +145,18 @@ class InteriorState(State):
     def n_products(self) -> int:
         """How many complementarity products there are."""
         return self.sample.rows.n_rows * (2 if self.is_bounded else 1)
+
+    @property
+    def pool(self) -> Executor | None:
+        """The threads of this run, if it has more than one; kept, as starting them takes time."""
+        if self.threads <= 1:
+            return None
+        kept: dict[str, Any] = self.__dict__
+        key = os.getpid(), self.threads  # a process that was forked has none of the threads
+        if "_pool" not in kept or kept["_pool"][0] != key:
+            kept["_pool"] = key, ThreadPoolExecutor(self.threads)
+        pool: Executor = kept["_pool"][1]
+        return pool
 
     @property
     def passes(self) -> core.InteriorPasses:

@@ -25,7 +25,8 @@ _MOST_VALUES = 1 << 23  # stored values of a sample
 _LEAST_ROWS = 1000
 _ROWS_PER_FEATURE = 8
 _LEAST_OF_A_CLASS = 20
-_BLOCKS = 4  # dense blocks that a panel has
+_BLOCKS = 4  # blocks that a panel of wide rows has
+_FEW_FEATURES = 128
 _SCATTERED = 8  # how much dearer a multiplication is whose result goes anywhere
 
 
@@ -52,8 +53,9 @@ class Sample:
 
     @property
     def panel_rows(self) -> int:
-        """Rows that a pass takes at a time: a few blocks at once cost fewer calls."""
-        return self.rows.block_rows * (1 if self.rows.is_sparse else _BLOCKS)
+        """Rows that a pass takes at a time; a wide matrix is for many rows to share."""
+        is_wide = not self.rows.is_sparse and self.rows.n_features > _FEW_FEATURES
+        return self.rows.block_rows * (_BLOCKS if is_wide else 1)
 
     @property
     def n_panels(self) -> int:
