@@ -9,8 +9,10 @@ from typing import Annotated, Any
 import typer
 
 from hinge.cli._checkpoints import CheckpointPlan
+from hinge.cli._console import Output
 from hinge.cli._data import STDIN, Reader
-from hinge.cli._errors import UsageError
+from hinge.cli._errors import Exit, UsageError
+from hinge.cli._estimate import estimate_fit, tell_if_long
 from hinge.cli._fit import fit, fit_data, summary, tell_interruption
 from hinge.cli._labels import plain
 from hinge.cli._machine import MACHINE, STOPPING, MachineOptions
@@ -18,6 +20,7 @@ from hinge.cli._models import SUFFIX, check_output
 from hinge.cli._options import DataFile, above_zero_or_infinite, not_negative
 from hinge.cli._stopping import told_when_stopped
 from hinge.cli._weights import class_weights
+from hinge.data import Dataset
 from hinge.models import save
 
 
@@ -79,6 +82,14 @@ class TrainSettings(MachineOptions):
         ),
     ] = False
 
+    estimate: Annotated[
+        bool,
+        typer.Option(
+            "--estimate",
+            help="Tell how long training will take and how much memory, and stop there.",
+        ),
+    ] = False
+
     def parameters(self) -> dict[str, Any]:
         """Return the parameters of the estimator, apart from class weights."""
         return {"C": self.C, **super().parameters()}
@@ -90,13 +101,16 @@ def train(settings: TrainSettings) -> int:
     Ctrl-C once saves the best model found so far; twice stops at once.
     """
     output = settings.output()
+    if settings.estimate:
+        told = estimate_fit(*_read(settings, output))
+        output.result(str(told), told.data)
+        return Exit.SOLVED
     path = _model_path(settings)
     plan = _checkpoint_plan(settings)
     with told_when_stopped(path):
         check_output(path, settings.force, [settings.data], over_models=True)
-        data = Reader(settings, output, settings.threads).read(settings.data)
-        weights = class_weights(settings.class_weight, data.y)
-        parameters = {**settings.parameters(), "class_weight": weights}
+        parameters, data = _read(settings, output)
+        tell_if_long(parameters, data, output)
         done = fit(parameters, data, output, plan)
         save(done.model, path, proof=not settings.no_proof)
         if plan is not None:
@@ -104,6 +118,13 @@ def train(settings: TrainSettings) -> int:
         tell_interruption(done, path, output)
         output.result(summary(done, path), {**fit_data(done), "model": str(path)})
     return done.exit_code
+
+
+def _read(settings: TrainSettings, output: Output) -> tuple[dict[str, Any], Dataset]:
+    """Return the parameters of the estimator and the data."""
+    data = Reader(settings, output, settings.threads).read(settings.data)
+    weights = class_weights(settings.class_weight, data.y)
+    return {**settings.parameters(), "class_weight": weights}, data
 
 
 def _checkpoint_plan(settings: TrainSettings) -> CheckpointPlan | None:
