@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from benchmarks.micro import kernels
-from benchmarks.promises import extremes, interrupts, memory, path, reader
+from benchmarks.promises import choice, extremes, interrupts, memory, path, reader
 from benchmarks.suite import environments, linear, tables
 from benchmarks.suite.arrays import cache_folder
 from benchmarks.suite.registry import PEERS
@@ -27,7 +27,10 @@ _FULL = Budget(seconds=60.0, tightest_gap=1e-6, quick=False, rounds=2)
 def main(arguments: list[str]) -> int:
     """Run a command and return its exit code."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    if arguments[:1] == ["choice"]:
+        return choice.main(_RESULTS, arguments)
     commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("choice", help="solver='auto' against every solver by name")
     _add_linear(commands.add_parser("linear", help="linear machines against other libraries"))
     peers = commands.add_parser("peers", help="make an environment for every other library")
     peers.add_argument("names", nargs="*", help="only these; all by default")

@@ -200,7 +200,7 @@ def interior_cost(problem: Problem, gap: float | None) -> float:
     """
     rows = problem.rows
     has_corner = problem.loss.dual_curvature == 0.0
-    steps = 19.0 + 2.0 * _digits(gap) if has_corner else 11.0 + 1.5 * _digits(gap)
+    steps = 12.0 + 2.0 * _digits(gap) if has_corner else 5.0 + _digits(gap)
     per_step = (
         400_000.0
         + 60.0 * rows.n_rows
