@@ -12,7 +12,7 @@ from tests.solvers.fakes import Scripted
 
 import hinge
 from hinge import Problem, Status, Stop, solve
-from hinge.solvers import Support, driver
+from hinge.solvers import Support, driver, registry
 from hinge.solvers.relay import Relay
 from hinge.testing import known_optimum, verify
 
@@ -98,6 +98,19 @@ def test_steps_are_counted_over_all_methods() -> None:
     limited = solve(problem, stop=Stop(gap=STOP.gap, steps=limit))
     assert limited.status is Status.ITERATION_LIMIT
     assert limited.steps == limit
+
+
+def test_a_method_that_costs_little_more_than_a_look_goes_first() -> None:
+    X, y = two_clouds(60_000, 10)
+    for C, is_first in ((1.0, False), (1e-6, True)):
+        problem = Problem(X, y, loss="squared_hinge", C=C)
+        choice = Relay(1e-3, registry._BY_NAME).choice(problem)
+        assert (choice.names[0] == "dual-coordinate") is is_first
+        assert choice.names[-1] == "dual-coordinate"
+        assert "dual-coordinate" in choice.reason
+        solution = solve(problem)
+        assert solution.status is Status.SOLVED
+        assert (solution.solver == "dual-coordinate") is is_first
 
 
 def _relay(**methods: Scripted) -> Relay:

@@ -8,7 +8,6 @@ import tracemalloc
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from tests.solvers.data import two_clouds
 
 import hinge
@@ -137,19 +136,28 @@ def test_the_second_method_of_a_relay_is_forecast_if_the_first_will_not_do(
     assert module._relayed(done, spent=2.0) == (math.inf, done.solver)
 
 
+def test_a_hard_margin_is_tried_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = two_clouds(30_000, 20)
+    problem = Problem(X + 100.0 * y[:, None], y, C=math.inf, loss="hinge")
+    assert module._samples(problem, 0) == [problem]
+    _ticking(monkeypatch, 0.1)
+    assert hinge.estimate(problem).solver == "hard-margin"
+
+
 def test_gap_is_checked() -> None:
     with pytest.raises(hinge.InvalidParameterError, match="gap must"):
         hinge.estimate(Problem(*two_clouds()), gap=-1.0)
 
 
-@pytest.mark.parametrize("solver", ["dual-coordinate", "interior-point", "primal-newton"])
+@pytest.mark.parametrize("solver", ["dual-coordinate", "interior-point", "newton", "primal-newton"])
 @pytest.mark.parametrize("intercept", ["free", "augmented"])
-@pytest.mark.parametrize("shape", [(20_000, 10), (400, 600), (5000, 150)])
+@pytest.mark.parametrize("shape", [(20_000, 10), (400, 600), (400, 1500), (5000, 150)])
 def test_memory_is_enough_and_not_far_too_much(
     solver: str, intercept: str, shape: tuple[int, int]
 ) -> None:
     X, y = two_clouds(*shape, sparse=shape[1] > 500)
-    problem = Problem(sp.csr_array(X) if sp.issparse(X) else X, y, C=1e-3, intercept=intercept)
+    loss = "squared_hinge" if solver == "newton" else "hinge"
+    problem = Problem(X, y, loss=loss, C=1e-3, intercept=intercept)
     if not hinge.solvers.get_solver(solver, problem).supports(problem):
         pytest.skip(f"{solver} does not take this shape")
     _ = problem.rows.squared_norms

@@ -1,6 +1,7 @@
 r"""The choice of ``solver="auto"``: which methods, in which order, and when to change.
 
-Coordinate descent is tried first: where it works, nothing is faster. It is given a seventh of what
+Coordinate descent is tried first, unless another method costs little more than a first look at what
+it can do: where it works, nothing is faster. It is given a seventh of what
 the cheapest method that does not mind scaling and C would cost in all, and from then on it is asked
 after every claim how far it will have to go,
 
@@ -27,12 +28,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hinge.problem import Problem
+from hinge.solvers.linear.newton_state import MOST_FEATURES
 
 Floats = NDArray[np.float64]
 
 TRIAL = 0.15  # share of the rival's cost that coordinate descent may spend before it is questioned
 LEAST_GAP = 1e-12  # what gap 0 is taken for: below, objective values are all rounding
 _DEFAULT_GAP = 1e-3
+
+_SOON = 3.0  # a rival that costs less than this many times the first look at coordinate descent
+_EASY = 1.0  # goes first, unless the mean of cost times squared norm is below this
+_FIRST_LOOK = 10.0  # passes before coordinate descent says anything
 
 FIRST = "dual-coordinate"
 _ROW = 12.0  # coordinate descent: what a row costs,
@@ -88,8 +94,20 @@ def choose(problem: Problem, gap: float | None, able: Sequence[str]) -> Choice:
         return Choice(tuple(rivals), math.inf, unit, f"{FIRST} does not take the problem")
     if not rivals:
         return Choice((FIRST,), math.inf, unit, "no other method takes the problem")
-    reason = f"{FIRST} first, {rivals[0]} if that takes longer"
-    return Choice((FIRST, *rivals, FIRST), costs[rivals[0]], unit, reason)
+    rival, cost = rivals[0], costs[rivals[0]]
+    look = _FIRST_LOOK * unit * problem.rows.n_stored
+    if cost < _SOON * look and _stiffness(problem) > _EASY:
+        reason = f"{rival} costs little more than a first look at what {FIRST} can do"
+        return Choice((*rivals, FIRST), math.inf, unit, reason)
+    reason = f"{FIRST} first, {rival} if that takes longer"
+    return Choice((FIRST, *rivals, FIRST), cost, unit, reason)
+
+
+def _stiffness(problem: Problem) -> float:
+    """Return the mean of cost times squared norm: the passes of coordinate descent grow with it."""
+    costs = problem.costs
+    total = float(np.sum(costs * problem.rows.squared_norms))
+    return total / max(1, int(np.count_nonzero(costs)))
 
 
 def coordinate_cost(problem: Problem) -> float:
@@ -233,7 +251,25 @@ def primal_newton_cost(problem: Problem, gap: float | None) -> float:
     return steps * per_step
 
 
+def newton_cost(problem: Problem, gap: float | None) -> float:  # noqa: ARG001
+    """Return what Newton's method for smooth losses is expected to cost.
+
+    Parameters
+    ----------
+    problem : Problem
+        What is to be solved.
+    gap : float or None
+        The relative gap that is asked for; its last steps are quadratic, so that any is near.
+    """
+    stored = float(problem.rows.n_stored)
+    steps = 25.0 * 600_000.0
+    if problem.n_features >= MOST_FEATURES:
+        return steps + 300.0 * 2.0 * stored
+    return steps + 20.0 * 2.0 * stored + 3.0 * 0.035 * _matrix_products(problem)
+
+
 COSTS: dict[str, Callable[[Problem, float | None], float]] = {
     "interior-point": interior_cost,
+    "newton": newton_cost,
     "primal-newton": primal_newton_cost,
 }

@@ -26,6 +26,7 @@ from hinge.problem import Intercept, Problem
 from hinge.result import Solution, Status, Stop, Trace
 from hinge.solvers.auto import TRIAL
 from hinge.solvers.driver import solve
+from hinge.solvers.linear.newton_state import MOST_FEATURES
 from hinge.solvers.linear.pilot import draw, represents
 from hinge.solvers.protocol import Solver
 from hinge.solvers.relay import RelayState
@@ -203,6 +204,8 @@ def memory_bytes(problem: Problem, solver: str) -> int:
     if problem.intercept is Intercept.FREE:
         common += n * _FREE_BYTES
     row, feature, square = _NEEDS.get(solver, _NEEDS["interior-point"])
+    if solver == "newton" and d > MOST_FEATURES:
+        square = 0
     return int(common + n * row + d * feature + d * d * square)
 
 
@@ -212,7 +215,8 @@ _BLOCK_BYTES = 4 << 20  # blocks in float64
 _NEEDS = {  # bytes for a row, for a feature, for a pair of features
     "dual-coordinate": (52, 48, 0),
     "interior-point": (96, 128, 160),
-    "newton": (48, 128, 0),
+    "hard-margin": (96, 128, 160),
+    "newton": (80, 160, 64),
     "primal-newton": (80, 64, 48),
 }
 
@@ -221,7 +225,7 @@ def _samples(problem: Problem, seed: int) -> list[Problem]:
     """Return the larger sample and the smaller one; all rows alone if they are few."""
     per_row = max(1, problem.rows.n_stored // problem.n_rows)
     small = max(_LEAST_ROWS, _VALUES // per_row)
-    if problem.n_rows <= 2 * _GROWTH * small:
+    if problem.is_hard or problem.n_rows <= 2 * _GROWTH * small:
         return [problem]
     found = []
     for size in (_GROWTH * small, small):

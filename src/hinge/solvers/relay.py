@@ -136,7 +136,7 @@ class Relay(Solver):
     def step(self, state: RelayState, work: int) -> int:
         """Go on with the present method, or with the next one if that is to end sooner."""
         watch = Watch(state.past, state.rival_cost, state.unit_cost, state.gap)
-        if state.leg == 0 and not state.is_last and watch.is_overtaken():
+        if state.name == FIRST and not state.is_last and watch.is_overtaken():
             self._hand_over(state)
         running = state.running
         limit = state.step_limit
