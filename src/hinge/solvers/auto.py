@@ -36,8 +36,9 @@ TRIAL = 0.15  # share of the rival's cost that coordinate descent may spend befo
 LEAST_GAP = 1e-12  # what gap 0 is taken for: below, objective values are all rounding
 _DEFAULT_GAP = 1e-3
 
-_SOON = 3.0  # a rival that costs less than this many times the first look at coordinate descent
-_EASY = 1.0  # goes first, unless the mean of cost times squared norm is below this
+_SOON = 4.0  # a rival that costs less than this many times the first look at coordinate descent
+_CROWDED = 100.0  # goes first if there are more rows for a feature: few of them can be left out,
+_EASY = 1.0  # and if the mean of cost times squared norm is above this
 _FIRST_LOOK = 10.0  # passes before coordinate descent says anything
 
 FIRST = "dual-coordinate"
@@ -96,7 +97,8 @@ def choose(problem: Problem, gap: float | None, able: Sequence[str]) -> Choice:
         return Choice((FIRST,), math.inf, unit, "no other method takes the problem")
     rival, cost = rivals[0], costs[rivals[0]]
     look = _FIRST_LOOK * unit * problem.rows.n_stored
-    if cost < _SOON * look and _stiffness(problem) > _EASY:
+    is_crowded = problem.n_rows > _CROWDED * problem.n_features
+    if is_crowded and cost < _SOON * look and _stiffness(problem) > _EASY:
         reason = f"{rival} costs little more than a first look at what {FIRST} can do"
         return Choice((*rivals, FIRST), math.inf, unit, reason)
     reason = f"{FIRST} first, {rival} if that takes longer"
@@ -144,6 +146,7 @@ class Watch:
         self.past = past
         self.rival_cost = rival_cost
         self.unit_cost = unit_cost
+        self._count = int(np.count_nonzero(~np.isnan(past[:, 0])))
         self.target = max(_DEFAULT_GAP if math.isnan(gap) else gap, LEAST_GAP)
 
     def note(self, work: int, gap: float) -> None:
@@ -165,11 +168,12 @@ class Watch:
             self.past[:count] = kept
             self.past[count:] = math.nan
         self.past[count] = work, gap
+        self._count = count + 1
 
     def is_overtaken(self) -> bool:
         """Return whether the other method, begun now, is forecast to end sooner."""
         count = self._count
-        if count < 2 or self.past[count - 1, 0] * self.unit_cost < TRIAL * self.rival_cost:
+        if not count or self.past[count - 1, 0] * self.unit_cost < TRIAL * self.rival_cost:
             return False
         return self.work_left() * self.unit_cost > self.rival_cost
 
@@ -180,14 +184,10 @@ class Watch:
         if gap <= self.target:
             return 0.0
         earlier = claims[claims[:, 0] <= 0.5 * work]
-        work_then, gap_then = earlier[-1] if len(earlier) else claims[0]
+        work_then, gap_then = earlier[-1] if len(earlier) else (0.0, 1.0)  # of zero weights
         if not gap < gap_then:
             return math.inf
         return float((work - work_then) * math.log(gap / self.target) / math.log(gap_then / gap))
-
-    @property
-    def _count(self) -> int:
-        return int(np.count_nonzero(~np.isnan(self.past[:, 0])))
 
 
 def _digits(gap: float | None) -> float:
@@ -262,10 +262,10 @@ def newton_cost(problem: Problem, gap: float | None) -> float:  # noqa: ARG001
         The relative gap that is asked for; its last steps are quadratic, so that any is near.
     """
     stored = float(problem.rows.n_stored)
-    steps = 25.0 * 600_000.0
+    steps = 15.0 * 400_000.0
     if problem.n_features >= MOST_FEATURES:
         return steps + 300.0 * 2.0 * stored
-    return steps + 20.0 * 2.0 * stored + 3.0 * 0.035 * _matrix_products(problem)
+    return steps + 20.0 * 2.0 * stored + 1.5 * 0.035 * _matrix_products(problem)
 
 
 COSTS: dict[str, Callable[[Problem, float | None], float]] = {

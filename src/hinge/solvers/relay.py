@@ -26,6 +26,7 @@ from hinge.solvers.protocol import Solver, State, Support
 Makers = Mapping[str, Callable[[float | None], Solver]]
 
 _PATIENCE = 200  # steps of a method that may pass without a narrower gap
+_WORTH = 0.5  # relative gap of a point up to which another method does better from it
 _INNER = "leg_"  # what the names of the present method's own parts begin with
 
 
@@ -43,7 +44,7 @@ class RelayState(State):
     """
 
     running: State
-    _transient: ClassVar[tuple[str, ...]] = ("problem", "_solver")
+    _transient: ClassVar[tuple[str, ...]] = ("problem", "_solver", "_watch")
 
     def __init__(self, problem: Problem, choice: Choice, gap: float | None) -> None:
         self.problem = problem
@@ -65,6 +66,15 @@ class RelayState(State):
     def is_last(self) -> bool:
         """Whether there is no method after it."""
         return self.leg + 1 >= len(self.names.split())
+
+    @property
+    def watch(self) -> Watch:
+        """What is made of the claims of the method at work."""
+        kept: dict[str, Any] = self.__dict__
+        if "_watch" not in kept:
+            kept["_watch"] = Watch(self.past, self.rival_cost, self.unit_cost, self.gap)
+        watch: Watch = kept["_watch"]
+        return watch
 
     def parts(self) -> dict[str, Any]:
         """Return what makes this state, by name, the present method's parts included."""
@@ -135,7 +145,7 @@ class Relay(Solver):
 
     def step(self, state: RelayState, work: int) -> int:
         """Go on with the present method, or with the next one if that is to end sooner."""
-        watch = Watch(state.past, state.rival_cost, state.unit_cost, state.gap)
+        watch = state.watch
         if state.name == FIRST and not state.is_last and watch.is_overtaken():
             self._hand_over(state)
         running = state.running
@@ -180,14 +190,16 @@ class Relay(Solver):
         return state.name
 
     def _hand_over(self, state: RelayState) -> None:
-        """Begin the next method from the present one's point."""
+        """Begin the next method from the present one's point, or from nothing if that is better."""
         said = self._solver(state).progress(state.running)
-        point = self._solver(state).point(state.running)
+        is_worth_it = said.relative_gap <= _WORTH
+        point = self._solver(state).point(state.running) if is_worth_it else None
         state.steps_before += said.steps
         state.work_before += said.work
         state.leg += 1
         state.past[...] = math.nan
         state.__dict__.pop("_solver", None)
+        state.__dict__.pop("_watch", None)
         state.running = self._solver(state).start(state.problem, point, state.seed)
 
     def _solver(self, state: RelayState) -> Solver:
