@@ -49,6 +49,8 @@ class AnyRun {
     virtual ~AnyRun() = default;
     virtual void start(bool warm) = 0;
     virtual std::int64_t advance(std::int64_t work, std::int64_t sweeps) = 0;
+    virtual double radius() const = 0;
+    virtual double intercept() const = 0;
 };
 
 template <class Run>
@@ -59,6 +61,8 @@ class TypedRun final : public AnyRun {
     std::int64_t advance(std::int64_t work, std::int64_t sweeps) override {
         return hinge::advance(run_, work, sweeps);
     }
+    double radius() const override { return hinge::settling_radius(run_); }
+    double intercept() const override { return run_.intercept(); }
 
   private:
     Run run_;
@@ -106,6 +110,15 @@ class DualCoordinateRun {
     double dual() const { return numbers()->dual; }
     double offset() const { return numbers()->offset; }
     void set_offset(double offset) { numbers()->offset = offset; }
+    double radius() const { return run_->radius(); }
+    double intercept() const { return run_->intercept(); }
+    std::pair<double, double> intercepts() const {
+        return {numbers()->lowest_intercept, numbers()->highest_intercept};
+    }
+    void set_intercepts(std::pair<double, double> interval) {
+        numbers()->lowest_intercept = interval.first;
+        numbers()->highest_intercept = interval.second;
+    }
     std::pair<std::int64_t, std::int64_t> on_trial() const { return hinge::on_trial(*counters()); }
     std::int64_t sweeps() const { return counters()->sweeps; }
     std::int64_t checks() const { return counters()->checks; }
@@ -213,6 +226,10 @@ void bind_dual_coordinate(nb::module_& module) {
              nb::arg("sweeps") = std::numeric_limits<std::int64_t>::max(), unlocked,
              "Do about this much work, less after a check pass; return how much was done.")
         .def_prop_rw("offset", &DualCoordinateRun::offset, &DualCoordinateRun::set_offset)
+        .def_prop_rw("intercepts", &DualCoordinateRun::intercepts,
+                     &DualCoordinateRun::set_intercepts)
+        .def_prop_ro("intercept", &DualCoordinateRun::intercept)
+        .def_prop_ro("radius", &DualCoordinateRun::radius)
         .def_prop_ro("primal", &DualCoordinateRun::primal)
         .def_prop_ro("dual", &DualCoordinateRun::dual)
         .def_prop_ro("on_trial", &DualCoordinateRun::on_trial)

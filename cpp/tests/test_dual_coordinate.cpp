@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "check.hpp"
@@ -21,6 +22,7 @@ using hinge::testing::check_close;
 using hinge::testing::check_equal;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+using Interval = std::pair<double, double>;
 constexpr std::int64_t kWhole = std::int64_t{1} << 40;
 
 struct Data {
@@ -90,7 +92,7 @@ struct Memory {
 // Runs until so many check passes are done (or at rest), in pieces of the given work.
 template <bool kSmooth>
 Memory solve_typed(const Data& data, DualProgram program, const Schedule& schedule,
-                   std::int64_t checks, std::int64_t work) {
+                   std::int64_t checks, std::int64_t work, Interval intercepts) {
     Memory memory(data);
     program.costs = data.costs.data();
     hinge::DualRun<DenseRows<double>, kSmooth> run{{data.values.data(), data.count, data.width},
@@ -100,6 +102,10 @@ Memory solve_typed(const Data& data, DualProgram program, const Schedule& schedu
                                                    memory.counters,
                                                    memory.numbers};
     hinge::start(run, false);
+    if (program.free_intercept) {
+        memory.numbers.lowest_intercept = intercepts.first;
+        memory.numbers.highest_intercept = intercepts.second;
+    }
     double primal = kInfinity;
     double dual = -kInfinity;
     std::int64_t seen = 0;
@@ -121,9 +127,11 @@ Memory solve_typed(const Data& data, DualProgram program, const Schedule& schedu
 }
 
 Memory solve(const Data& data, const DualProgram& program, const Schedule& schedule = {},
-             std::int64_t checks = 60, std::int64_t work = kWhole) {
-    return program.curvature != 0.0 ? solve_typed<true>(data, program, schedule, checks, work)
-                                    : solve_typed<false>(data, program, schedule, checks, work);
+             std::int64_t checks = 60, std::int64_t work = kWhole,
+             Interval intercepts = {-kInfinity, kInfinity}) {
+    return program.curvature != 0.0
+               ? solve_typed<true>(data, program, schedule, checks, work, intercepts)
+               : solve_typed<false>(data, program, schedule, checks, work, intercepts);
 }
 
 Data noisy_data(std::int64_t count, std::int64_t width, std::uint64_t seed) {
@@ -239,6 +247,23 @@ void test_settled_rows_are_right() {
     }
 }
 
+void test_settled_rows_of_a_free_intercept() {
+    const Data data = noisy_data(400, 3, 13);
+    const auto program = program_of(Loss::hinge, 0.5, true);
+    const Memory without = solve(data, program, {}, 300);
+    check_equal(without.counters.settled, std::int64_t{0}, "nothing is settled without bounds");
+    const double best = without.vectors[3].back();
+    const Memory with = solve(data, program, {}, 300, kWhole, {best - 0.01, best + 0.01});
+    check(with.counters.settled > 100, "most rows are settled before the end");
+    check_close(with.numbers.primal, without.numbers.primal, 1e-8 * without.numbers.primal,
+                "the optimum is the same");
+    for (std::int64_t i = 0; i < data.count; ++i) {
+        if (with.rows[i].is_settled()) {
+            check_close(with.rows[i].alpha, without.rows[i].alpha, 1e-6, "settled at its optimum");
+        }
+    }
+}
+
 }  // namespace
 
 int main() {
@@ -249,5 +274,6 @@ int main() {
     test_every_order_and_option_reaches_the_optimum();
     test_free_intercept();
     test_settled_rows_are_right();
+    test_settled_rows_of_a_free_intercept();
     return hinge::testing::finish();
 }

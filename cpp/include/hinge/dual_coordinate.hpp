@@ -31,8 +31,8 @@
 //      bring back what was left out too soon.
 //   3. After a sweep alpha is extrapolated along its drift (extrapolation.hpp).
 //   4. A check pass computes the exact primal and dual values, improves the primal point by a line
-//      search, and settles rows for good (primal_search.hpp). It is due when the gap that the
-//      sweeps see has fallen far enough: below `aim`, or by the factor `decline`.
+//      search (primal_search.hpp), and settles rows for good (settling.hpp). It is due when the gap
+//      that the sweeps see has fallen far enough: below `aim`, or by the factor `decline`.
 //   5. A free intercept is a constant feature whose weight is pulled towards 0 around a moving
 //      centre: b_k <- b_k + s w_s after every sweep, the method of multipliers for y'alpha = 0.
 #pragma once

@@ -116,6 +116,9 @@ struct Numbers {
     double primal;            // at the best point
     double halved_violation;  // the violation when it was last halved
     double dual;
+    double lowest_intercept;   // every optimal free intercept is proven
+    double highest_intercept;  // to lie between these two
+    double dual_below;         // a lower bound on the optimum, by that interval
 };
 
 struct DualArrays {
@@ -160,6 +163,15 @@ struct DualRun {
     void add(std::int64_t i, double scale, double* w) const noexcept {
         rows.add(i, scale, w);
         w[rows.width] += scale * program.constant;
+    }
+    // The score that the rows settled at their upper bounds have together under w and its
+    // intercept.
+    double settled_score(const double* w, double intercept) const noexcept {
+        if (!program.free_intercept) {
+            return dot(w, at.w_settled, vector_length());
+        }
+        return dot(w, at.w_settled, rows.width) +
+               intercept * (at.w_settled[rows.width] / program.constant);
     }
     std::int64_t vector_length() const noexcept { return rows.width + 1; }
     // A free intercept is not in the norm of the objective.

@@ -20,6 +20,8 @@ void start(Run& run, bool warm) noexcept {
     x.step_scale = 1.0;
     x.threshold = std::numeric_limits<double>::infinity();
     x.primal = x.primal_here = x.dual = std::numeric_limits<double>::quiet_NaN();
+    x.lowest_intercept = -std::numeric_limits<double>::infinity();
+    x.highest_intercept = std::numeric_limits<double>::infinity();
     run.enter(Phase::load);
 }
 

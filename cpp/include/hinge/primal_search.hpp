@@ -9,17 +9,6 @@
 // touches no row. The derivative in t is non-decreasing; each round evaluates it at kProbes places
 // in one pass over the margins and keeps the interval where it changes its sign. The step goes to
 // the lower end of the last interval, where the objective is still falling: it never rises.
-//
-// A row is settled for good (gap-safe screening) if it is at a bound and stays there for every
-// weight vector that can still matter. With gap = primal - dual, w = w(alpha) and w* the optimum:
-//
-//     ||w - w*||^2 <= min(primal(w) - dual, 2 gap),  and ||v - w*||^2 <= 2 gap for every later v,
-//
-// best points and checked ones alike, since neither primal nor dual ever gets worse. So a slack
-// beyond ||x_i|| times the sum of the two radii is settled, and on every later v the loss of a
-// settled row is the same straight line (or zero) that it is at w*: later checks leave it out, with
-// w_settled and settled_sum in its place. Not with a free intercept, where the objective is not
-// strongly convex.
 #pragma once
 
 #include <algorithm>
@@ -28,26 +17,12 @@
 #include <limits>
 
 #include "hinge/dual_run.hpp"
-#include "hinge/extrapolation.hpp"
+#include "hinge/settling.hpp"
 
 namespace hinge {
 
 inline constexpr int kRounds = 4;
-inline constexpr double kFarthest = 1.5;        // of the line search, in units of w - u
-inline constexpr double kSettleMargin = 1e-10;  // covers the rounding of the numbers compared
-inline constexpr double kSettleNoise = 1e4;     // and that of w itself, in roundings
-
-// Whether a row at a bound is held there by a slope of the dual beyond the threshold.
-inline bool is_held(double alpha, double slope, double upper, double threshold) noexcept {
-    return (alpha <= 0.0 && slope < -threshold) || (alpha >= upper && slope > threshold);
-}
-
-// By how much a slope asks for a step that the box allows.
-inline double violation(double alpha, double slope, double upper) noexcept {
-    const double up = alpha < upper ? slope : 0.0;
-    const double down = alpha > 0.0 ? -slope : 0.0;
-    return std::max({up, down, 0.0});
-}
+inline constexpr double kFarthest = 1.5;  // of the line search, in units of w - u
 
 template <class Run>
 void begin_check(Run& run) noexcept {
@@ -93,10 +68,13 @@ template <class Run>
 void end_check(Run& run) noexcept {
     auto& [rows, program, schedule, at, c, x] = run;
     const double norm = dot(at.w, at.w, run.norm_length());
-    const double settled_score = dot(at.w, at.w_settled, run.vector_length());
-    x.primal_here = 0.5 * norm + x.loss + x.settled_sum - settled_score;
+    x.primal_here = 0.5 * norm + x.loss + x.settled_sum - run.settled_score(at.w, run.intercept());
     x.dual = x.dual_sum + x.settled_sum - 0.5 * norm;
+    x.dual_below = x.dual;
     if (program.free_intercept) {
+        // The Lagrangian at an optimal intercept, of which only the interval is known.
+        const double balance = run.imbalance();
+        x.dual_below -= std::max(balance * x.lowest_intercept, balance * x.highest_intercept);
         // What is lost, roughly, when the heavier class is scaled down until y'alpha = 0.
         x.dual -= std::abs(run.imbalance()) * (program.linear + std::abs(run.intercept()));
     }
@@ -142,11 +120,11 @@ template <class Run>
 bool end_probe(Run& run) noexcept {
     auto& [rows, program, schedule, at, c, x] = run;
     const std::int64_t length = run.norm_length();
-    const std::int64_t whole = run.vector_length();
     const double best_norm = dot(at.w_best, at.w_best, length);
     const double product = dot(at.w_best, at.w, length);
     const double norm = dot(at.w, at.w, length);
-    const double settled = dot(at.w, at.w_settled, whole) - dot(at.w_best, at.w_settled, whole);
+    const double settled = run.settled_score(at.w, run.intercept()) -
+                           run.settled_score(at.w_best, at.w_best[rows.width]);
     double low = x.low;
     double high = x.high;
     for (int k = 0; k < kProbes; ++k) {
@@ -191,12 +169,6 @@ std::int64_t move(Run& run, std::int64_t work) noexcept {
     return end - begin;
 }
 
-template <class Run>
-void begin_select(Run& run) noexcept {
-    run.enter(Phase::select);
-    run.x.violation = 0.0;
-}
-
 // Where the last interval of the search was too coarse to find it, w itself may be the better
 // point.
 template <class Run>
@@ -209,7 +181,7 @@ void end_move(Run& run) noexcept {
     double& last = at.w_best[rows.width];
     const double aim = program.free_intercept ? run.intercept() : at.w[rows.width];
     last = whole ? aim : last + x.place * (aim - last);
-    x.primal = x.loss + x.settled_sum - dot(at.w_best, at.w_settled, run.vector_length()) +
+    x.primal = x.loss + x.settled_sum - run.settled_score(at.w_best, last) +
                0.5 * dot(at.w_best, at.w_best, run.norm_length());
     if (!whole && x.primal_here < x.primal) {
         x.place = 1.0;
@@ -218,58 +190,6 @@ void end_move(Run& run) noexcept {
         return;
     }
     begin_select(run);
-}
-
-// How far, in units of ||x_i||, the margin of a row can still differ from the checked one.
-template <class Run>
-double settling_radius(const Run& run) noexcept {
-    if (!run.schedule.screening || run.program.free_intercept) {
-        return std::numeric_limits<double>::infinity();
-    }
-    const auto& x = run.x;
-    const double norm = dot(run.at.w, run.at.w, run.vector_length());
-    const double size = std::sqrt(norm);
-    // The sums over all rows behind the three values are rounded; so is the small difference left.
-    const double terms = std::abs(x.primal) + std::abs(x.primal_here) + std::abs(x.dual) + norm;
-    const double rounding = kRounding * static_cast<double>(run.c.present + 8) * terms;
-    const double later = std::sqrt(2.0 * (std::max(x.primal - x.dual, 0.0) + rounding));
-    const double here = std::sqrt(std::max(x.primal_here - x.dual, 0.0) + rounding);
-    return std::min(here, later) + later + kRounding * (x.noise + kSettleNoise) * size;
-}
-
-// Settles the rows that the gap proves to stay at their bounds, and lists the active ones anew.
-template <class Run>
-std::int64_t select(Run& run, std::int64_t work) noexcept {
-    auto& [rows, program, schedule, at, c, x] = run;
-    const double radius = settling_radius(run);
-    std::int64_t done = 0;
-    for (; c.position < rows.count && done < work; ++c.position) {
-        const std::int64_t i = c.position;
-        RowState& row = at.rows[i];
-        ++done;
-        if (row.is_settled()) {
-            continue;
-        }
-        const double upper = run.upper(i);
-        const double slope = program.linear - row.margin - run.bend(i) * row.alpha;
-        const double reach = radius * std::sqrt(run.squared_norm(row)) +
-                             kSettleMargin * (1.0 + std::abs(row.margin));
-        x.violation = std::max(x.violation, violation(row.alpha, slope, upper));
-        const bool drifts = row.previous != row.alpha;
-        if (drifts || !is_held(row.alpha, slope, upper, reach)) {
-            at.order[c.kept] = static_cast<std::uint32_t>(i);
-            c.kept += drifts || !is_held(row.alpha, slope, upper, x.threshold) ? 1 : 0;
-            continue;
-        }
-        row.settle();
-        ++c.settled;
-        if (row.alpha > 0.0) {
-            run.add(i, std::copysign(upper, row.signed_norm), at.w_settled);
-            x.settled_sum += upper * (program.linear - 0.5 * run.bend(i) * upper);
-            done += rows.stored(i);
-        }
-    }
-    return done;
 }
 
 }  // namespace hinge

@@ -29,6 +29,7 @@ from hinge.parameters import not_negative
 from hinge.problem import Intercept, Problem
 from hinge.result import Point, Progress
 from hinge.solvers.linear.balance import balance
+from hinge.solvers.linear.intercept_interval import PASSES, first_interval, intersected, narrowed
 from hinge.solvers.protocol import Solver, State, Support
 
 Floats = NDArray[np.float64]
@@ -46,6 +47,8 @@ _CURRENT, _BEST, _VECTORS = 0, 3, 5  # rows of the array of weight vectors
 # rows' typical norm, and large enough for the sum of all costs to move the intercept. Larger ones
 # balance the classes sooner but couple all coefficients.
 _CENTRING = 0.3
+_NARROWS = 0.1  # the interval of a free intercept is narrowed when the gap has by this factor,
+_NARROW_FROM = 2e-3  # and from this relative gap on
 _MOVES = 4.0  # units of the margin that all costs together can move the intercept in one sweep
 
 
@@ -78,6 +81,8 @@ class DualCoordinateState(State):
         Value of the constant feature.
     work : int
         Stored values touched so far.
+    narrowed_at : float
+        The gap at which the interval of a free intercept was last narrowed.
     """
 
     problem: Problem
@@ -91,6 +96,7 @@ class DualCoordinateState(State):
     schedule: dict[str, Any]
     constant: float
     work: int = 0
+    narrowed_at: float = math.inf
     _transient: ClassVar[tuple[str, ...]] = ("problem", "_run")
 
     @property
@@ -143,8 +149,8 @@ class DualCoordinate(Solver):
     shrinking : bool, default=True
         Leave rows out that seem to stay at a bound; check passes over all rows bring them back.
     screening : bool, default=True
-        Leave rows out for good that the gap proves to stay at a bound. Not done with a free
-        intercept, where the objective is not strongly convex.
+        Leave rows out for good that the gap proves to stay at a bound; with a free intercept,
+        the gap and an interval of optimal intercepts that it proves.
     extrapolation : bool, default=True
         Extrapolate the dual coefficients along their drift.
     aim : float, default=1e-3
@@ -213,15 +219,21 @@ class DualCoordinate(Solver):
         )
         is_free = problem.intercept is Intercept.FREE
         if is_warm and warm is not None and is_free and math.isfinite(warm.intercept):
-            reach = _intercept_bound(problem)
-            state.run.offset = min(max(warm.intercept, -reach), reach)
+            # From beyond these the centre would be long coming.
+            low, high = _first_intercepts(problem)
+            state.run.offset = min(max(warm.intercept, low), high)
         state.run.start(warm=is_warm)
+        if is_free:
+            state.run.intercepts = _first_intercepts(problem)
         return state
 
     def step(self, state: DualCoordinateState, work: int) -> int:
         """Do about this much work, less if a check pass ends before; return how much."""
         limit = _MOST_SWEEPS if state.step_limit is None else state.step_limit
+        checks = state.run.checks
         done = state.run.advance(work, limit)
+        if state.run.checks > checks and state.problem.intercept is Intercept.FREE:
+            done += _narrow_intercepts(state)
         state.work += done
         return done
 
@@ -256,6 +268,26 @@ class DualCoordinate(Solver):
         )
 
 
+def _narrow_intercepts(state: DualCoordinateState) -> int:
+    """Narrow the interval of a free intercept after a check pass; return the work done.
+
+    Screening needs it, from one check pass to the next. It is worth its passes over the scores
+    only where the gap has narrowed much since the last time.
+    """
+    problem, run = state.problem, state.run
+    if not (state.schedule["screening"] and math.isfinite(run.primal)):
+        return 0
+    run.intercepts = intersected(run.intercepts, first_interval(problem, max(run.primal, 0.0)))
+    gap = run.primal - run.dual
+    aim = state.schedule["aim"] * abs(run.primal)
+    has_arrived = _NARROWS * aim < gap <= aim
+    if has_arrived or not gap <= min(_NARROWS * state.narrowed_at, _NARROW_FROM * abs(run.primal)):
+        return 0
+    state.narrowed_at = gap
+    run.intercepts = narrowed(problem, state.rows, state.vectors[_CURRENT, :-1], run)
+    return PASSES * problem.n_rows
+
+
 def _coefficients(state: DualCoordinateState) -> Floats:
     """Return the dual coefficients; those before it while an extrapolation is on trial."""
     alpha = state.rows[:, 0].copy()
@@ -281,7 +313,7 @@ def _total_cost(problem: Problem) -> float:
     return float(np.sum(costs[costs > 0]))
 
 
-def _intercept_bound(problem: Problem) -> float:
-    """Return a bound on a free optimal intercept; from beyond, the centre would be long coming."""
+def _first_intercepts(problem: Problem) -> tuple[float, float]:
+    """Return an interval of optimal free intercepts, by the objective at zero."""
     at_zero = float(problem.loss.value(np.zeros(1))[0]) * _total_cost(problem)
-    return problem.loss.zero_from + problem.largest_norm * math.sqrt(2.0 * at_zero)
+    return first_interval(problem, at_zero)

@@ -1,0 +1,127 @@
+// Rows whose coefficients are known for good, and the rows that are left.
+//
+// A row is settled for good (gap-safe screening) if it is at a bound and stays there for every
+// weight vector that can still matter. With gap = primal - dual, w = w(alpha) and w* the optimum:
+//
+//     ||w - w*||^2 <= min(primal(w) - dual, 2 gap),  and ||v - w*||^2 <= 2 gap for every later v,
+//
+// best points and checked ones alike, since neither primal nor dual ever gets worse. So a slack
+// beyond ||x_i|| times the sum of the two radii is settled, and on every later v the loss of a
+// settled row is the same straight line (or zero) that it is at w*: later checks leave it out, with
+// w_settled and settled_sum in its place.
+//
+// A free intercept is not in the norm, and no radius bounds it. Here a row is settled by w* and an
+// interval of optimal intercepts alone: with gap = primal - dual_below, ||w - w*||^2 <= min(
+// primal(w) - dual_below, 2 gap), and the reach of a margin is ||x_i|| times that radius, without
+// the constant feature, plus how far the intercept may be from the present one. Later values are
+// those of the problem in which settled rows have the straight lines of their losses at the
+// optimum: it has the same optimum, its objective is as strongly convex, and the fixed coefficients
+// are its dual, so that its gaps settle rows of the true problem. The interval is the caller's
+// (hinge.solvers.linear.intercept_interval), infinite until it is known, and holds for good.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "hinge/dual_run.hpp"
+#include "hinge/extrapolation.hpp"
+
+namespace hinge {
+
+inline constexpr double kSettleMargin = 1e-10;  // covers the rounding of the numbers compared
+inline constexpr double kSettleNoise = 1e4;     // and that of w itself, in roundings
+
+// Whether a row at a bound is held there by a slope of the dual beyond the threshold.
+inline bool is_held(double alpha, double slope, double upper, double threshold) noexcept {
+    return (alpha <= 0.0 && slope < -threshold) || (alpha >= upper && slope > threshold);
+}
+
+// By how much a slope asks for a step that the box allows.
+inline double violation(double alpha, double slope, double upper) noexcept {
+    const double up = alpha < upper ? slope : 0.0;
+    const double down = alpha > 0.0 ? -slope : 0.0;
+    return std::max({up, down, 0.0});
+}
+
+template <class Run>
+void begin_select(Run& run) noexcept {
+    run.enter(Phase::select);
+    run.x.violation = 0.0;
+}
+
+// How far, in units of ||x_i||, the margin of a row can still differ from the checked one.
+template <class Run>
+double settling_radius(const Run& run) noexcept {
+    const auto& x = run.x;
+    const bool is_free = run.program.free_intercept;
+    if (!run.schedule.screening || !std::isfinite(x.dual_below)) {
+        return std::numeric_limits<double>::infinity();
+    }
+    const double norm = dot(run.at.w, run.at.w, run.vector_length());
+    const double size = std::sqrt(norm);
+    // The sums over all rows behind the three values are rounded; so is the small difference left.
+    const double terms = std::abs(x.primal) + std::abs(x.primal_here) + std::abs(x.dual) + norm;
+    const double rounding = kRounding * static_cast<double>(run.c.present + 8) * terms;
+    const double later = std::sqrt(2.0 * (std::max(x.primal - x.dual_below, 0.0) + rounding));
+    const double here = std::sqrt(std::max(x.primal_here - x.dual_below, 0.0) + rounding);
+    const double noise = kRounding * (x.noise + kSettleNoise) * size;
+    return std::min(here, later) + (is_free ? 0.0 : later) + noise;
+}
+
+// By how much the margin of a row may still fall, and rise, on the way to the optimum.
+struct Reach {
+    double down;
+    double up;
+};
+
+template <class Run>
+Reach margin_reach(const Run& run, const RowState& row, double radius) noexcept {
+    const double rounding = kSettleMargin * (1.0 + std::abs(row.margin));
+    if (!run.program.free_intercept) {
+        const double reach = radius * std::sqrt(run.squared_norm(row)) + rounding;
+        return {reach, reach};
+    }
+    const double reach = radius * std::sqrt(std::abs(row.signed_norm)) + rounding;
+    const double left = run.intercept() - run.x.lowest_intercept;
+    const double right = run.x.highest_intercept - run.intercept();
+    return row.signed_norm > 0.0 ? Reach{reach + left, reach + right}
+                                 : Reach{reach + right, reach + left};
+}
+
+// Settles the rows that the gap proves to stay at their bounds, and lists the active ones anew.
+template <class Run>
+std::int64_t select(Run& run, std::int64_t work) noexcept {
+    auto& [rows, program, schedule, at, c, x] = run;
+    const double radius = settling_radius(run);
+    std::int64_t done = 0;
+    for (; c.position < rows.count && done < work; ++c.position) {
+        const std::int64_t i = c.position;
+        RowState& row = at.rows[i];
+        ++done;
+        if (row.is_settled()) {
+            continue;
+        }
+        const double upper = run.upper(i);
+        const double slope = program.linear - row.margin - run.bend(i) * row.alpha;
+        const Reach reach = margin_reach(run, row, radius);
+        x.violation = std::max(x.violation, violation(row.alpha, slope, upper));
+        const bool drifts = row.previous != row.alpha;
+        if (drifts || !is_held(row.alpha, slope, upper, row.alpha > 0.0 ? reach.up : reach.down)) {
+            at.order[c.kept] = static_cast<std::uint32_t>(i);
+            c.kept += drifts || !is_held(row.alpha, slope, upper, x.threshold) ? 1 : 0;
+            continue;
+        }
+        row.settle();
+        ++c.settled;
+        if (row.alpha > 0.0) {
+            run.add(i, std::copysign(upper, row.signed_norm), at.w_settled);
+            x.settled_sum += upper * (program.linear - 0.5 * run.bend(i) * upper);
+            done += rows.stored(i);
+        }
+    }
+    return done;
+}
+
+}  // namespace hinge
