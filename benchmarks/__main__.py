@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks.micro import kernels
 from benchmarks.promises import choice, extremes, interrupts, memory, path, reader
-from benchmarks.suite import environments, linear, tables
+from benchmarks.suite import contest, contests, environments, linear, tables
 from benchmarks.suite.arrays import cache_folder
 from benchmarks.suite.registry import PEERS
 from benchmarks.suite.report import Report, new_report
@@ -17,6 +17,10 @@ from benchmarks.suite.sweep import Budget
 
 _RESULTS = Path(__file__).parents[1] / "docs" / "results"
 _QUICK = Budget(seconds=5.0, tightest_gap=1e-4, quick=True)
+_CONTESTS = {
+    "hard": "large C, and the sets of the suite, against LIBLINEAR",
+    "others": "other libraries, wherever they come within 0.1 %% of the optimum",
+}
 _CLOCKS = {
     "wall_seconds": "Seconds are those of the clock on the wall.",
     "processor_seconds": "Seconds are processor time: others used the machine meanwhile.",
@@ -32,6 +36,11 @@ def main(arguments: list[str]) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("choice", help="solver='auto' against every solver by name")
     _add_linear(commands.add_parser("linear", help="linear machines against other libraries"))
+    for name, text in _CONTESTS.items():
+        contested = commands.add_parser(name, help=text)
+        contested.add_argument("--quick", action="store_true", help="small sets, a minute or two")
+        contested.add_argument("--fresh", action="store_true", help="run again what was run before")
+        contested.add_argument("--reference-seconds", type=float, default=120.0)
     peers = commands.add_parser("peers", help="make an environment for every other library")
     peers.add_argument("names", nargs="*", help="only these; all by default")
     commands.add_parser("micro", help="the native kernels")
@@ -45,6 +54,8 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     if options.command == "linear":
         return _linear(options, arguments)
+    if options.command in _CONTESTS:
+        return _contest(options, arguments)
     if options.command == "peers":
         return _peers(options.names)
     if options.command == "micro":
@@ -114,6 +125,30 @@ def _linear(options: argparse.Namespace, arguments: list[str]) -> int:
     if options.quick:
         print("\n" + tables.summary(report))
     return 0
+
+
+def _contest(options: argparse.Namespace, arguments: list[str]) -> int:
+    """Run a contest, go on with what an earlier run has left, and say whether promises are kept."""
+    plans = {
+        "hard": (contests.HARD, contests.HARD_QUICK),
+        "others": (contests.OTHERS, contests.OTHERS_QUICK),
+    }
+    plan = plans[options.command][int(options.quick)]
+    output = cache_folder() / "quick" if options.quick else _RESULTS
+    report = new_report(plan.title, [word for word in arguments if word != "--fresh"])
+    report.ours, report.remarks = contest.AUTO, _remarks(_FULL, "float64")[1:]
+    record = output / f"{options.command}.json"
+    if record.exists() and not options.fresh:
+        report = Report.load(record).updated_by(report)
+    for _ in contest.run(plan, report, options.reference_seconds, options.quick):
+        contest.write(plan, report, output, options.command)
+    contest.write(plan, report, output, options.command)
+    lines = contest.verdicts(plan, report)
+    for line in lines:
+        print("  ".join(line))
+    broken = sum(line[-1] == "NO" for line in lines)
+    print(f"{broken} of {len(lines)} promises broken; wrote {record} and its page")
+    return int(broken > 0)
 
 
 def _remarks(budget: Budget, dtype: str) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.suite.record import frontier
-from benchmarks.suite.report import OURS, Report
+from benchmarks.suite.report import Report
 
 _COLUMNS = 3
 _MOST_LABELS = 12
@@ -49,7 +49,7 @@ def _panel(panel: Any, report: Report, title: str) -> dict[str, Any]:
             continue
         seconds, gaps = zip(*best, strict=True)
         floored = [max(gap, _FLOOR) for gap in gaps]
-        width = 2.5 if name == OURS else 1.2
+        width = 2.5 if name == report.ours else 1.2
         (lines[name],) = panel.loglog(
             seconds, floored, marker="o", markersize=3, linewidth=width, color=f"C{number % 10}"
         )

@@ -55,7 +55,7 @@ def build(peer: Peer) -> Environment:
     pip = [str(python), "-m", "pip", "--disable-pip-version-check", "--quiet", "install"]
     steps = [[sys.executable, "-m", "venv", "--clear", str(home)], [*pip, *peer.requirements]]
     if peer.bare_requirements:
-        steps.append([*pip, "--no-deps", *peer.bare_requirements])
+        steps.append([*pip, "--no-deps", "--no-build-isolation", *peer.bare_requirements])
     environment = None
     for command in steps:
         done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -72,17 +72,16 @@ def run(selection: Selection, budget: Budget, report: Report) -> Iterator[Task]:
         objective = Objective(task, selection.reference_seconds)
         able = [pair for pair in interpreters if pair[0].refusal(task) is None]
         fresh = [
-            (python, sweep(objective, method, python, budget, _print_run))
-            for method, python in able
+            (python, sweep(objective, method, python, budget, print_run)) for method, python in able
         ]
         for _ in range(1, budget.rounds):
             for python, runs in fresh:
                 time_again(objective, python, runs, budget)
         _replace(report, task, {method.name for method, _ in interpreters}, fresh)
         objective.store()
-        _measure_again(report, objective)
+        measure_again(report, objective)
         others = [known for known in report.tasks if known["title"] != task.title]
-        report.tasks = sorted([*others, _describe(objective)], key=_place)
+        report.tasks = sorted([*others, describe(objective)], key=_place)
         yield task
 
 
@@ -113,7 +112,7 @@ def _interpreters(
     for method in OURS:
         if _is_selected(selection, method, None):
             found.append((method, this_python()))
-            _note(report, method, "this repository", method.note)
+            note_method(report, method, "this repository", method.note)
     for peer in PEERS:
         environment = environments.find(peer)
         for method in peer.methods:
@@ -121,12 +120,12 @@ def _interpreters(
                 continue
             refusals = [method.refusal(task) for task in tasks]
             if all(refusals):
-                _note(report, method, "-", f"not run: {refusals[0]}")
+                note_method(report, method, "-", f"not run: {refusals[0]}")
             elif environment.python is None:
-                _note(report, method, "-", f"not run: {environment.reason}")
+                note_method(report, method, "-", f"not run: {environment.reason}")
             else:
                 found.append((method, environment.python))
-                _note(report, method, _version(peer, environment.versions), method.note)
+                note_method(report, method, version_of(peer, environment.versions), method.note)
     return found
 
 
@@ -135,7 +134,7 @@ def _is_selected(selection: Selection, method: Method, peer: Peer | None) -> boo
     return not selection.methods or bool(names & set(selection.methods))
 
 
-def _note(report: Report, method: Method, version: str, note: str) -> None:
+def note_method(report: Report, method: Method, version: str, note: str) -> None:
     """Enter a method into the report, in the place of an earlier entry of it."""
     entry = {
         "name": method.name,
@@ -153,14 +152,14 @@ def _place(task: dict[str, Any]) -> tuple[int, float]:
     return [dataset.name for dataset in DATASETS].index(task["dataset"]), task["C"]
 
 
-def _version(peer: Peer, versions: dict[str, str]) -> str:
+def version_of(peer: Peer, versions: dict[str, str]) -> str:
     """Return the version of the requirement that the peer is about."""
     wanted = (*peer.bare_requirements, *peer.requirements)[0]
     package = wanted.split("=")[0].split("<")[0].split(">")[0]
     return f"{package} {versions.get(package, '?')}"
 
 
-def _measure_again(report: Report, objective: Objective) -> None:
+def measure_again(report: Report, objective: Objective) -> None:
     """Take the gaps of the others anew, against the best bound known when all have run."""
     for run in report.runs:
         claimed = "optimum_at_least" in run.measurements.get("claims", {})
@@ -168,7 +167,7 @@ def _measure_again(report: Report, objective: Objective) -> None:
             run.relative_gap = objective.relative_gap(run.primal)
 
 
-def _describe(objective: Objective) -> dict[str, Any]:
+def describe(objective: Objective) -> dict[str, Any]:
     task, problem = objective.task, objective.problem
     description = next(d.description for d in DATASETS if d.name == task.dataset)
     X, y = arrays.read(objective.arrays)
@@ -186,7 +185,7 @@ def _describe(objective: Objective) -> dict[str, Any]:
     }
 
 
-def _print_run(run: Run) -> None:
+def print_run(run: Run) -> None:
     setting = ", ".join(f"{key}={value}" for key, value in run.setting.items())
     if run.seconds is None:
         result = f"{run.outcome}: {run.measurements.get('error', '')}"

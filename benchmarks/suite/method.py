@@ -91,7 +91,7 @@ class Peer:
     methods : tuple of Method
         The ways in which it solves a task.
     bare_requirements : tuple of str, default=()
-        What pip installs without dependencies.
+        What pip installs without dependencies, after them and built with them.
     """
 
     name: str

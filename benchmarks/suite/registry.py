@@ -7,15 +7,17 @@ from benchmarks.suite.peers import (
     intelex,
     liblinear,
     libsvm,
+    lightning,
     pecos,
     scikit_learn,
     skglm,
     snapml,
     vowpalwabbit,
 )
-from benchmarks.suite.solvers import dual_coordinate, linear_svc
+from benchmarks.suite.solvers import linear_svc
+from benchmarks.suite.solvers.solve import AUTO, DUAL_COORDINATE, INTERIOR_POINT
 
-OURS: tuple[Method, ...] = (dual_coordinate.METHOD, linear_svc.METHOD)
+OURS: tuple[Method, ...] = (AUTO, DUAL_COORDINATE, INTERIOR_POINT, linear_svc.METHOD)
 
 PEERS: tuple[Peer, ...] = (
     liblinear.PEER,
@@ -23,6 +25,7 @@ PEERS: tuple[Peer, ...] = (
     pecos.PEER,
     snapml.PEER,
     skglm.PEER,
+    lightning.PEER,
     vowpalwabbit.PEER,
     libsvm.PEER,
     intelex.PEER,

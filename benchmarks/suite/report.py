@@ -32,6 +32,8 @@ class Report:
         Every run.
     remarks : list of str
         What a reader should know of the conditions.
+    ours : str
+        The method of hinge that ratios are of.
     """
 
     title: str
@@ -42,6 +44,7 @@ class Report:
     methods: list[dict[str, Any]] = field(default_factory=list)
     runs: list[Run] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
+    ours: str = OURS
 
     def of(self, task: str, method: str) -> list[Run]:
         """Return the runs of a method on a task."""

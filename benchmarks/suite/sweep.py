@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -20,7 +21,7 @@ from benchmarks.suite.record import Run, unbeaten
 
 FINISHED, TIME_LIMIT, FAILED = "finished", "time limit", "failed"
 _ROOT = Path(__file__).parents[2]
-_STARTUP_SECONDS = 60.0  # imports, reading and converting, which no clock of ours counts
+_STARTUP_SECONDS = 180.0  # imports, reading and converting, which no clock of ours counts
 _ERROR_LENGTH = 300
 _ONE_THREAD = {
     f"{library}_NUM_THREADS": "1"
@@ -44,6 +45,8 @@ class Budget:
         How often to time the runs that count; later rounds spread the times over the hour.
     clock : {"wall_seconds", "processor_seconds"}, default="wall_seconds"
         Which clock counts. Both are recorded; the processor's is for a machine that others use.
+    is_strict : bool, default=False
+        Whether a fit that takes longer than the limit is killed then, and has no result.
     """
 
     seconds: float
@@ -51,6 +54,7 @@ class Budget:
     quick: bool
     rounds: int = 1
     clock: str = "wall_seconds"
+    is_strict: bool = False
 
 
 def sweep(
@@ -63,7 +67,7 @@ def sweep(
     """Return the runs of a method on a task, over all of its ladders of settings."""
     runs = []
     for ladder in method.ladders(objective.task, budget.quick):
-        for run in _climb(objective, method, python, ladder, budget):
+        for run in climb(objective, method, python, ladder, budget):
             report(run)
             runs.append(run)
     return runs
@@ -89,16 +93,21 @@ def _job(objective: Objective, method: str, setting: Setting, budget: Budget) ->
         "arrays": str(objective.arrays.resolve()),
         "seconds": budget.seconds,
         "clock": budget.clock,
+        "is_strict": budget.is_strict,
     }
 
 
-def _climb(
+def climb(
     objective: Objective, method: Method, python: str, ladder: Ladder, budget: Budget
 ) -> Iterator[Run]:
     """Run settings from loose to tight until one is tight enough or takes too long."""
+    primal = None
     for setting in ladder:
         run = _run(objective, _job(objective, method.name, setting, budget), python)
         yield run
+        if run.primal is not None and run.primal == primal:
+            break  # a limit of its own has ended this run where it ended the one before
+        primal = run.primal
         if run.outcome != FINISHED or (run.seconds or 0.0) > budget.seconds:
             break
         if run.relative_gap is not None and run.relative_gap <= budget.tightest_gap:
@@ -128,6 +137,10 @@ def _run(objective: Objective, job: dict[str, Any], python: str) -> Run:
         except subprocess.TimeoutExpired:
             run.outcome = TIME_LIMIT
             run.measurements = {"error": f"no result within {patience:g} s"}
+            return run
+        if done.returncode == -signal.SIGALRM:
+            run.outcome = TIME_LIMIT
+            run.measurements = {"error": f"stopped after {job['seconds']:.3g} s"}
             return run
         if done.returncode != 0 or not (folder / "run.json").exists():
             run.outcome = FAILED

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from benchmarks.suite.record import Run, frontier, time_to_gap
-from benchmarks.suite.report import OURS, Report
+from benchmarks.suite.report import Report
 
 GAPS = (1e-1, 1e-2, 1e-3, 1e-4)
 _NONE = "-"
@@ -13,21 +13,21 @@ _NONE = "-"
 
 def markdown(report: Report, picture: str | None) -> str:
     """Return the whole page."""
-    parts = [_heading(report)]
+    parts = [heading(report)]
     if picture:
         parts.append(f"![Relative gap against time]({picture})")
-    parts += [_tasks(report), _seconds(report)]
+    parts += [tasks_table(report), seconds_table(report)]
     parts += [_ratios(report, gap) for gap in GAPS]
-    parts += [_at_reached_gap(report), _memory(report), _methods(report)]
+    parts += [_at_reached_gap(report), _memory(report), methods_table(report)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def summary(report: Report) -> str:
     """Return what fits on a screen: seconds to each gap, and ratios at 1e-3."""
-    return "\n\n".join([_seconds(report), _ratios(report, 1e-3)])
+    return "\n\n".join([seconds_table(report), _ratios(report, 1e-3)])
 
 
-def _heading(report: Report) -> str:
+def heading(report: Report) -> str:
     lines = [
         f"# {report.title}",
         "",
@@ -39,7 +39,7 @@ def _heading(report: Report) -> str:
     return "\n".join(lines)
 
 
-def _tasks(report: Report) -> str:
+def tasks_table(report: Report) -> str:
     rows = [
         [
             task["title"],
@@ -61,10 +61,10 @@ def _present(report: Report) -> list[str]:
 
 
 def _rivals(report: Report) -> list[str]:
-    return [name for name in _present(report) if name != OURS]
+    return [name for name in _present(report) if name != report.ours]
 
 
-def _seconds(report: Report) -> str:
+def seconds_table(report: Report) -> str:
     """Return the seconds to every gap, method by method."""
     rows = []
     for task in report.tasks:
@@ -83,10 +83,10 @@ def _ratios(report: Report, gap: float) -> str:
     """Return hinge's time over each rival's, to one gap."""
     rows = []
     for task in report.tasks:
-        ours = time_to_gap(report.of(task["title"], OURS), gap)
+        ours = time_to_gap(report.of(task["title"], report.ours), gap)
         cells = [_ratio(ours, report.of(task["title"], name), gap) for name in _rivals(report)]
         rows.append([task["title"], _time(ours), *cells])
-    header = ["task", f"{OURS} (s)", *_rivals(report)]
+    header = ["task", f"{report.ours} (s)", *_rivals(report)]
     text = "Below 1 hinge is faster. `not reached`: no setting of that method gets there."
     return f"## Ratio hinge / other, to relative gap {gap:g}\n\n{text}\n\n" + table(header, rows)
 
@@ -104,7 +104,7 @@ def _at_reached_gap(report: Report) -> str:
     """Return hinge's worst ratio over all the gaps that a rival reaches."""
     rows = []
     for task in report.tasks:
-        ours = report.of(task["title"], OURS)
+        ours = report.of(task["title"], report.ours)
         cells = [_worst(ours, report.of(task["title"], name)) for name in _rivals(report)]
         rows.append([task["title"], *cells])
     header = ["task", *_rivals(report)]
@@ -151,7 +151,7 @@ def _megabytes(runs: Sequence[Run]) -> str:
     return f"{max(peaks) / 1e6:.1f}" if peaks else _NONE
 
 
-def _methods(report: Report) -> str:
+def methods_table(report: Report) -> str:
     rows = [
         [method["name"], method["version"], method["arithmetic"], method["note"]]
         for method in report.methods

@@ -32,8 +32,9 @@ class Task:
 
     @property
     def title(self) -> str:
-        """Data set and C, as tables show them."""
-        return f"{self.dataset}, C = {self.C:g}"
+        """Data set, C and a free intercept, as tables show them."""
+        free = ", free intercept" if self.intercept == "free" else ""
+        return f"{self.dataset}, C = {self.C:g}{free}"
 
     @property
     def slug(self) -> str:

@@ -8,6 +8,7 @@ beside the job.
 from __future__ import annotations
 
 import json
+import signal
 import sys
 import time
 import warnings
@@ -39,7 +40,9 @@ def main(job_file: str) -> None:
         # A warning that a run did not converge is what a sweep over tolerances expects.
         warnings.simplefilter("ignore")
         warm_up(method, X, y, task, job["setting"])
-        fitted, record = measure(method, (X, y), task, job["setting"], job["seconds"])
+        limit = job["seconds"]
+        alarm = limit if job.get("is_strict") else 0.0
+        fitted, record = measure(method, (X, y), task, job["setting"], (limit, alarm))
     np.savez(folder / "weights.npz", coef=fitted.coef, intercept=fitted.intercept)
     record |= {"iterations": fitted.iterations, "claims": fitted.claims}
     (folder / "run.json").write_text(json.dumps(record))
@@ -54,12 +57,18 @@ def warm_up(method: Method, X: Any, y: Floats, task: Task, setting: Setting) -> 
 
 
 def measure(
-    method: Method, data: tuple[Any, Floats], task: Task, setting: Setting, limit: float
+    method: Method,
+    data: tuple[Any, Floats],
+    task: Task,
+    setting: Setting,
+    limits: tuple[float, float],
 ) -> tuple[Fitted, dict[str, Any]]:
     """Return the result of the last fit with times and peak memory.
 
-    A fit is repeated at least three times unless that takes longer than the limit, and more
-    often while all of them together are short.
+    The first limit is on all fits together; the second, if not zero, is one after which an alarm
+    ends this process during the first fit, whatever code it is in. A fit is repeated at least
+    three times unless that takes longer than the limit, and more often while all of them together
+    are short.
     """
     before = resident_bytes()
     reset_peak()
@@ -70,12 +79,15 @@ def measure(
     processor_times: list[float] = []
     peak = 0
     raw: Any = None
+    limit, alarm = limits
     while _wants_another(times, limit):
         raw = None  # not two results in memory at once
+        signal.setitimer(signal.ITIMER_REAL, 0.0 if times else alarm)
         start, processor_start = time.perf_counter(), time.process_time()
         raw = method.fit(prepared, task, setting)
         processor_times.append(time.process_time() - processor_start)
         times.append(time.perf_counter() - start)
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
         peak = peak or peak_bytes()
     record = {
         "wall_seconds": times,

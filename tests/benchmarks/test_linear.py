@@ -39,10 +39,10 @@ def stored(monkeypatch: pytest.MonkeyPatch) -> Report:
     pairs = [(_Able(name), "python") for name in ("first", "second")]
     monkeypatch.setattr(linear, "Objective", _Objective)
     monkeypatch.setattr(linear, "_interpreters", lambda *_: pairs)
-    monkeypatch.setattr(linear, "_measure_again", lambda *_: None)
+    monkeypatch.setattr(linear, "measure_again", lambda *_: None)
     monkeypatch.setattr(
         linear,
-        "_describe",
+        "describe",
         lambda objective: {"title": objective.task.title, **objective.task.to_json()},
     )
     report = new_report("a record", [])

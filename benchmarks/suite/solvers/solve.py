@@ -1,4 +1,4 @@
-"""hinge's dual coordinate descent, from raw arrays to the certified solution."""
+"""hinge's solvers by name, from raw arrays to the certified solution."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from benchmarks.suite.method import Fitted, Floats, Ladder, Method, Setting
 from benchmarks.suite.task import Task
 
 
-class DualCoordinate(Method):
+class Solve(Method):
     """``hinge.solve`` with validation and certificates inside the clock."""
 
-    name = "hinge dual-coordinate"
     note = "time includes validation of the arrays and every certificate; gap is its own, certified"
+
+    def __init__(self, solver: str) -> None:
+        self.solver = solver
+        self.name = f"hinge {solver}"
 
     def refusal(self, task: Task) -> str | None:  # noqa: ARG002 - it takes every task there is
         """Return None: every task is taken."""
@@ -36,13 +39,14 @@ class DualCoordinate(Method):
         X, y = prepared
         problem = hinge.Problem(X, y, loss=task.loss, C=task.C, intercept=task.intercept)
         stop = hinge.Stop(gap=setting["gap"], seconds=setting.get("seconds"))
-        return hinge.solve(problem, solver="dual-coordinate", stop=stop)
+        return hinge.solve(problem, solver=self.solver, stop=stop)
 
     def result(self, prepared: Any, fitted: Any) -> Fitted:  # noqa: ARG002
         """Return the point with what its certificate says."""
         certificate = fitted.certificate
         claims = {
             "status": str(fitted.status),
+            "solver": fitted.solver,
             "relative_gap": certificate.relative_gap,
             "optimum_at_least": certificate.primal - certificate.gap,
             "certificate_seconds": fitted.certificate_seconds,
@@ -50,4 +54,4 @@ class DualCoordinate(Method):
         return Fitted(fitted.coef, float(fitted.intercept), fitted.steps, claims)
 
 
-METHOD = DualCoordinate()
+AUTO, DUAL_COORDINATE, INTERIOR_POINT = map(Solve, ("auto", "dual-coordinate", "interior-point"))
