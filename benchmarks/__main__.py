@@ -6,9 +6,19 @@ import argparse
 import dataclasses
 import sys
 from pathlib import Path
+from typing import Any
 
 from benchmarks.micro import kernels
-from benchmarks.promises import choice, extremes, interrupts, memory, path, reader
+from benchmarks.promises import (
+    choice,
+    extremes,
+    growth,
+    interrupts,
+    memory,
+    path,
+    reader,
+    threads,
+)
 from benchmarks.suite import contest, contests, environments, linear, tables
 from benchmarks.suite.arrays import cache_folder
 from benchmarks.suite.registry import PEERS
@@ -20,6 +30,11 @@ _QUICK = Budget(seconds=5.0, tightest_gap=1e-4, quick=True)
 _CONTESTS = {
     "hard": "large C, and the sets of the suite, against LIBLINEAR",
     "others": "other libraries, wherever they come within 0.1 %% of the optimum",
+}
+_KEEPING = {
+    "growth": "time and memory against the number of rows",
+    "path": "a path of C against fits of their own",
+    "threads": "one thread against two",
 }
 _CLOCKS = {
     "wall_seconds": "Seconds are those of the clock on the wall.",
@@ -47,7 +62,10 @@ def main(arguments: list[str]) -> int:
     commands.add_parser("extremes", help="C from 1e-10 to 1e10")
     commands.add_parser("interrupts", help="how soon a fit answers Ctrl-C")
     commands.add_parser("memory", help="what a fit takes beyond the caller's arrays")
-    commands.add_parser("path", help="a path of C against fits of their own")
+    for name, text in _KEEPING.items():
+        keeping = commands.add_parser(name, help=text)
+        keeping.add_argument("--quick", action="store_true", help="small sets, a minute or two")
+        keeping.add_argument("--fresh", action="store_true", help="run again what was run before")
     commands.add_parser("reader", help="how fast LIBSVM text is read")
     again = commands.add_parser("tables", help="write page and picture of a record once more")
     again.add_argument("record", type=Path, help="a JSON file that a benchmark wrote")
@@ -66,8 +84,8 @@ def main(arguments: list[str]) -> int:
         return interrupts.main(_RESULTS, arguments)
     if options.command == "memory":
         return memory.main(_RESULTS, arguments)
-    if options.command == "path":
-        return path.main(_RESULTS, arguments)
+    if options.command in _KEEPING:
+        return _keeping(options, arguments)
     if options.command == "reader":
         return reader.main(_RESULTS, arguments)
     linear.write(Report.load(options.record), options.record.parent, options.record.stem)
@@ -125,6 +143,14 @@ def _linear(options: argparse.Namespace, arguments: list[str]) -> int:
     if options.quick:
         print("\n" + tables.summary(report))
     return 0
+
+
+def _keeping(options: argparse.Namespace, arguments: list[str]) -> int:
+    """Run a benchmark that keeps its measurements as they come."""
+    output = cache_folder() / "quick" if options.quick else _RESULTS
+    shown = [word for word in arguments if word != "--fresh"]
+    module: Any = {"growth": growth, "path": path, "threads": threads}[options.command]
+    return int(module.main(output, shown, fresh=options.fresh, quick=options.quick))
 
 
 def _contest(options: argparse.Namespace, arguments: list[str]) -> int:

@@ -26,6 +26,11 @@ def peak_bytes() -> int:
     return _status_bytes("VmHWM:") or _most_ever_bytes()
 
 
+def anonymous_bytes() -> int:
+    """Return the memory that this process has now, without pages of files."""
+    return _status_bytes("RssAnon:") or _most_ever_bytes()
+
+
 def _most_ever_bytes() -> int:
     scale = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * scale

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from benchmarks.promises import path
+from benchmarks.suite import arrays
 from tests.solvers.data import two_clouds
 
 
-def test_a_page_with_every_value_of_C(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def clouds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two values of C on a small set; returns the folder of the results."""
     X, y = two_clouds(200, 5, noise=2.0)
-
-    def small(_folder: Any) -> Any:
-        return X, np.where(y == 1, 1.0, -1.0)
-
-    monkeypatch.setattr(path, "cached_arrays", lambda *_: tmp_path)
-    monkeypatch.setattr(path.arrays, "read", small)
+    arrays.write(tmp_path / "clouds", X, np.where(y == 1, 1.0, -1.0))
+    monkeypatch.setattr(path, "cached_arrays", lambda *_: tmp_path / "clouds")
     monkeypatch.setattr(path, "_DATASETS", ("clouds",))
     monkeypatch.setattr(path, "_CS", np.array([0.01, 0.1]))
     monkeypatch.setattr(path, "_TRIED", {"fits": 1e9, "peer": 1e9})
-    code = path.main(tmp_path, ["path"])
-    page = (tmp_path / "path.md").read_text()
+    return tmp_path
+
+
+def test_a_page_with_every_value_of_C(clouds: Path) -> None:
+    code = path.main(clouds, ["path"])
+    page = (clouds / "path.md").read_text()
     line = next(text for text in page.splitlines() if text.startswith("| clouds |"))
     assert line.endswith("| yes |" if code == 0 else "| NO |")
     assert ">" not in line  # nothing was given up
@@ -33,10 +37,33 @@ def test_a_page_with_every_value_of_C(tmp_path: Path, monkeypatch: pytest.Monkey
     assert "not tried" not in details
 
 
+def test_what_was_measured_is_not_measured_again(
+    clouds: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cut_short(*_: Any) -> Any:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(path, "peer_fit", cut_short)
+        with pytest.raises(KeyboardInterrupt):
+            path.main(clouds, ["path"])
+    before = json.loads((clouds / "path.json").read_text())
+    assert list(before) == ["clouds path"]
+    path.main(clouds, ["path"])
+    after = json.loads((clouds / "path.json").read_text())
+    assert list(after) == ["clouds path", "clouds peer", "clouds fits"]
+    assert after["clouds path"] == before["clouds path"]
+
+
+def test_a_peer_that_takes_too_long_is_ended(clouds: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(path, "_READING_SECONDS", 0.0)
+    assert path.peer_fit(clouds / "clouds", 1.0, 10, limit=1e-3) is None
+
+
 def test_what_is_given_up_is_marked() -> None:
     ours = path._Series([1.0], [2.0])
     fits = path._Series([3.0, 6.0], [2.0, 5.0], is_whole=False)
     peer = path._Series([19.0], [])
-    line = path._summary("name", ours, fits, peer)
+    line = path._summary("name", ours, peer, fits)
     assert line == ["name", "1.00", "> 9.00", "> 9.0", "19.00", "19.0", "NO"]
-    assert "not tried" in path._details(ours, fits, peer)
+    assert "not tried" in path._details(ours, peer, fits)
