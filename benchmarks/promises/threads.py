@@ -94,7 +94,9 @@ def _decision_values(name: str) -> Work:
 def _classes() -> Work:
     data = archive("usps")
     X, y = data["X_train"].astype(np.float64), data["y_train"]
-    return lambda threads: hinge.LinearSVC(loss="hinge", n_jobs=threads).fit(X, y).coef_
+    return lambda threads: (
+        hinge.LinearSVC(loss="hinge", max_iter=100_000, n_jobs=threads).fit(X, y).coef_
+    )
 
 
 def _folds() -> Work:
