@@ -18,7 +18,6 @@ from hinge.solvers.linear.newton_state import SUMS, NewtonState
 
 Floats = NDArray[np.float64]
 
-LONGEST = 2.0  # length of a step in units of the direction
 SHORT = 0.5  # a step of this length has been stopped by rows that came into the window
 _SURE = 1.0 + 1e-6  # what a bound is multiplied with, so that rounding does not matter
 
@@ -72,7 +71,8 @@ def gradient(state: NewtonState, number: int) -> Partial:
     out = np.zeros(3 * width + SUMS)
     slopes = (-window.bend * costs) * depth
     state.sums.weighted_sum(rows.start, signs * slopes, out[:width])
-    state.sums.weighted_squares(rows.start, curvature, out[width : 2 * width])
+    if not state.uses_matrix:
+        state.sums.weighted_squares(rows.start, curvature, out[width : 2 * width])
     if is_foreseen.any():
         beyond = (-window.bend * costs) * (window.top - margin) - slopes
         pulls = np.where(is_foreseen, signs * beyond, 0.0)
@@ -99,16 +99,17 @@ def matrix(state: NewtonState, number: int) -> Partial:
     width = len(state.weights)
     change = state.curvature[rows] - state.in_matrix[rows]
     state.in_matrix[rows] = state.curvature[rows]
-    out = np.zeros((width, width))
     if state.sample.rows.is_sparse:
+        out = np.zeros((width, width))
         state.sums.weighted_outer(rows.start, change, out)
         return out.ravel(), -math.inf
-    for sign in (1.0, -1.0):
-        moved = np.flatnonzero(sign * change > 0.0)
-        if len(moved):
-            scaled = _scaled_rows(state, rows.start + moved, np.sqrt(sign * change[moved]))
-            out += sign * (scaled.T @ scaled)
-    return out.ravel(), -math.inf
+    come, gone = np.flatnonzero(change > 0.0), np.flatnonzero(change < 0.0)
+    scaled = _scaled_rows(state, rows.start + come, np.sqrt(change[come]))
+    square = scaled.T @ scaled
+    if len(gone):
+        scaled = _scaled_rows(state, rows.start + gone, np.sqrt(-change[gone]))
+        square -= scaled.T @ scaled
+    return square.ravel(), -math.inf
 
 
 def trial(state: NewtonState, number: int) -> Partial:
@@ -124,7 +125,7 @@ def trial(state: NewtonState, number: int) -> Partial:
     worst = -reach * np.sqrt(state.sample.rows.squared_norms[rows])
     if state.constant:
         worst += state.constant * state.direction[-1] * signs
-    lowest = margin + LONGEST * np.minimum(worst, 0.0) - state.room
+    lowest = margin + state.longest * np.minimum(worst, 0.0) - state.room
     wanted = (lowest <= state.window.top).astype(np.uint8)
     scores = np.empty(len(wanted))
     unknown = wanted & (1 - is_exact)

@@ -23,6 +23,7 @@ STAGES = ("measure", "shift", "gradient", "product", "matrix", "trial", "search"
 ON_ROWS = ("shift", "search")  # passes that need what is known of the rows, not the rows
 EASY = 10.0  # cost times squared norm and second derivative that a cold start can take
 _BLOCKS = 4  # blocks of rows in a panel
+_PANELS = 8  # times as many rows as features, at the most, in a panel of the matrix
 _ROWS = 1 << 15  # rows in a panel of a pass that does not read them
 
 
@@ -72,10 +73,11 @@ class NewtonState(State):
         self.position = 0  # panels of the present pass that are done
         self.n_sums = 1  # how many sums the present pass makes
         self.products = 0  # of the present system with a vector
-        self.is_dear = False  # whether the last system was one for the matrix
+        self.uses_matrix = False  # once it has been formed, it is only changed
         self.decrease = math.nan  # what the residual was at the start
         self.curved = self.changed = 0  # rows in the window, and rows that have changed sides
         self.length, self.low, self.high = 0.0, 0.0, math.inf
+        self.longest = 1.0  # that the step may be
         self.shift = 0.0  # of a free intercept, after the step,
         self.room = math.inf  # and how large it may be
         self.slope = math.nan  # along the direction
@@ -158,8 +160,13 @@ class NewtonState(State):
         if self.stage in ON_ROWS:
             return _ROWS
         few = _BLOCKS * self.sample.rows.block_rows
-        # Sums as large as the matrix are worth adding up for many rows only.
-        return max(few, len(self.weights)) if self.stage == "matrix" else few
+        if self.stage != "matrix":
+            return few
+        # Sums as large as the matrix are worth adding up for as many rows only, most of which
+        # may not have changed.
+        width, n_rows = len(self.weights), self.sample.rows.n_rows
+        share = max(1, min(self.changed, self.curved)) / n_rows
+        return max(few, min(_PANELS * width, int(width / share)))
 
     @property
     def n_panels(self) -> int:

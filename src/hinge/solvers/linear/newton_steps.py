@@ -16,7 +16,6 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from hinge.solvers.linear.newton_passes import LONGEST
 from hinge.solvers.linear.newton_state import SUMS, NewtonState
 from hinge.solvers.linear.pilot import represents
 
@@ -25,11 +24,14 @@ Floats = NDArray[np.float64]
 _PILOT_GAP = 1e-2  # relative gap at which a sample has told what it can
 _EASED_GAP = 0.1  # the same for costs that are eased
 _HARDER = 10.0  # what these are multiplied with then
+_SETTLED = 3e-3  # part of the objective that a step on a sample must gain
 _FAR = 1e-3  # relative gap from which the dual point is scaled
 _TENTH = 0.1  # what a system's residual is to become of the gradient, at most
 _SHARE = 0.25  # the same in gaps: of the one that is aimed at
 _FLAT = 1e-2  # share of the slope that may be left at the end of a line search
 _BALANCED = 1e-12  # of the sum of coefficients: what a free intercept's slope may be
+_LONGEST = 2.0  # length of a step in units of the direction
+_LONGEST_STIFF = 1e3  # the same where rows resist that are not in the window yet
 _MOST_SEARCHES = 40
 _MOST_PRODUCTS = 1000
 _FEW_PRODUCTS = 4.0  # a matrix that costs no more is formed at once
@@ -89,11 +91,8 @@ def after_gradient(state: NewtonState, sums: Floats) -> None:
         state.weights[...] = 0.0
         state.to_level(0)
         return
-    if state.ease < 1.0 and gap <= _EASED_GAP * state.primal:
-        _ease_less(state)
-        return
-    if not state.is_final_level and gap <= _PILOT_GAP * state.primal:
-        state.to_level(state.level + 1)
+    if not state.is_final and _has_told(state, gap):
+        _rest(state)
         return
     is_less = state.primal < (1.0 - _LESS) * state.smallest_primal
     is_less |= gap < _NARROWER * state.smallest_gap
@@ -122,7 +121,6 @@ def after_product(state: NewtonState, sums: Floats) -> None:
     if left <= state.decrease or state.products >= _MOST_PRODUCTS:
         _end_system(state)
     elif state.has_matrix and state.products >= matrix_in_products(state):
-        state.is_dear = True
         _begin_matrix(state)
     else:
         scaled = state.residual / state.diagonal
@@ -151,7 +149,7 @@ def after_matrix(state: NewtonState, sums: Floats) -> None:
 
 def after_trial(state: NewtonState, _: Floats) -> None:
     """Begin the line search."""
-    state.length, state.low, state.high = 1.0, 0.0, LONGEST
+    state.length, state.low, state.high = 1.0, 0.0, state.longest
     state.shift = 0.0
     state.searches = 0
     state.stage = "search"
@@ -238,7 +236,16 @@ def _ease_less(state: NewtonState) -> None:
     state.stage = "gradient"
 
 
+def _has_told(state: NewtonState, gap: float) -> bool:
+    """Return whether a problem that only prepares the next one has told what it can."""
+    if state.ease < 1.0:
+        return gap <= _EASED_GAP * state.primal
+    has_settled = state.primal > (1.0 - _SETTLED) * state.smallest_primal
+    return has_settled or gap <= _PILOT_GAP * state.primal
+
+
 def _rest(state: NewtonState) -> None:
+    """Go on to the problem's own costs, then to more rows, then to rest."""
     if state.ease < 1.0:
         _ease_less(state)
     elif state.is_final_level:
@@ -262,7 +269,7 @@ def _restart_system(state: NewtonState) -> None:
     state.diagonal[:] = np.maximum(state.diagonal, _TINY)
     state.conjugate[:] = state.residual / state.diagonal
     state.products = 0
-    if state.has_matrix and (state.is_dear or matrix_in_products(state) <= _FEW_PRODUCTS):
+    if state.uses_matrix or (state.has_matrix and matrix_in_products(state) <= _FEW_PRODUCTS):
         _begin_matrix(state)
     else:
         state.stage = "product"
@@ -271,6 +278,7 @@ def _restart_system(state: NewtonState) -> None:
 def _begin_matrix(state: NewtonState) -> None:
     if state.changed > state.curved:
         _forget_matrix(state)
+    state.uses_matrix = True
     state.stage = "matrix"
 
 
@@ -290,9 +298,10 @@ def _end_system(state: NewtonState) -> None:
         _rest(state)
         return
     n = state.problem.n_features
+    state.longest = _LONGEST_STIFF if state.foreseen.any() else _LONGEST
     if state.is_free:
         typical = math.sqrt(float(np.mean(state.sample.rows.squared_norms)))
-        state.room = LONGEST * typical * float(np.linalg.norm(state.direction[:n]))
+        state.room = state.longest * typical * float(np.linalg.norm(state.direction[:n]))
     else:
         state.room = 0.0
     state.stage = "trial"
