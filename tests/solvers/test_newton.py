@@ -58,6 +58,24 @@ def test_same_optimum_as_coordinate_descent(loss: str, intercept: str, container
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("intercept", INTERCEPTS)
+def test_rows_without_weight_do_not_move_the_optimum(loss: str, intercept: str) -> None:
+    X, y = two_clouds()
+    weights = some_weights(len(y))
+    whole, part = (
+        solve(
+            Problem(X[rows], y[rows], loss=loss, intercept=intercept, sample_weight=weights[rows]),
+            Newton(aim=1e-9),
+            Stop(gap=1e-9, steps=200),
+        )
+        for rows in (slice(None), weights > 0)
+    )
+    assert whole.status is part.status is Status.SOLVED
+    assert whole.certificate.primal == pytest.approx(part.certificate.primal, rel=1e-9)
+    np.testing.assert_allclose(whole.coef, part.coef, rtol=1e-3)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("intercept", INTERCEPTS)
 @pytest.mark.parametrize("C", [0.1, 100.0])
 def test_more_features_than_a_matrix_holds(loss: str, intercept: str, C: float) -> None:
     problem = Problem(*wide_rows(), loss=loss, intercept=intercept, C=C)
