@@ -72,7 +72,8 @@ class NewtonState(State):
         self.stage = "measure"
         self.position = 0  # panels of the present pass that are done
         self.n_sums = 1  # how many sums the present pass makes
-        self.products = 0  # of the present system with a vector
+        self.products = 0  # of the present system with a vector,
+        self.products_in_all = 0  # and of all systems on these rows
         self.uses_matrix = False  # once it has been formed, it is only changed
         self.decrease = math.nan  # what the residual was at the start
         self.curved = self.changed = 0  # rows in the window, and rows that have changed sides
@@ -199,7 +200,7 @@ class NewtonState(State):
         self.in_matrix[...] = 0.0
         self.matrix[...] = 0.0
         self.smallest_primal = self.smallest_gap = math.inf
-        self.idle = 0
+        self.idle = self.products_in_all = 0
         self.stage = "measure"
 
     @property

@@ -111,6 +111,7 @@ def after_product(state: NewtonState, sums: Floats) -> None:
     before = float(state.residual @ (state.residual / state.diagonal))
     curvature = float(state.conjugate @ product)
     state.products += 1
+    state.products_in_all += 1
     if curvature <= 0.0:
         _end_system(state)
         return
@@ -120,7 +121,7 @@ def after_product(state: NewtonState, sums: Floats) -> None:
     left = 0.5 * float(state.residual @ state.residual)
     if left <= state.decrease or state.products >= _MOST_PRODUCTS:
         _end_system(state)
-    elif state.has_matrix and state.products >= matrix_in_products(state):
+    elif state.has_matrix and state.products_in_all >= matrix_in_products(state):
         _begin_matrix(state)
     else:
         scaled = state.residual / state.diagonal
@@ -188,8 +189,8 @@ AFTER: dict[str, Callable[[NewtonState, Floats], None]] = {
 def matrix_in_products(state: NewtonState) -> float:
     """Return what bringing the matrix up to date costs, in products with a vector.
 
-    This decides between conjugate gradients and the matrix: the matrix is formed at once where it
-    costs a few products, and otherwise when a system has taken as many as it costs.
+    This decides between conjugate gradients and the matrix, which later steps need only change:
+    it is formed at once where it costs a few products, and otherwise when as many have been taken.
     """
     rows = state.sample.rows
     stored = max(1.0, rows.n_stored / rows.n_rows)
