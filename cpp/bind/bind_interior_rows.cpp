@@ -25,6 +25,8 @@ using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device:
 using Signs = nb::ndarray<const std::int8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Table = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
+using SingleTable = nb::ndarray<float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
 constexpr std::size_t kVariables = sizeof(hinge::PathVariables) / sizeof(double*);
 constexpr std::int64_t kVectors = 3;  // sums of rows that come with the matrix
 constexpr std::int64_t kValues = 3;   // sums that objective values are made of
@@ -72,6 +74,7 @@ class AnyPasses {
     virtual void refine(hinge::Extent, double, double, double*) = 0;
     virtual void update(hinge::Extent, double, double, hinge::ValueSums&) = 0;
     virtual std::int64_t scaled(hinge::Extent, double, double, double*, double&, double*) = 0;
+    virtual std::int64_t scaled(hinge::Extent, double, double, double*, double&, float*) = 0;
     virtual std::int64_t outer(hinge::Extent, double, double, double*, double&, double*) = 0;
 };
 
@@ -104,6 +107,10 @@ class Passes final : public AnyPasses {
     }
     std::int64_t scaled(hinge::Extent e, double tau, double least, double* vectors, double& mass,
                         double* out) override {
+        return rows_.scaled_rows(e, tau, least, vectors, mass, out);
+    }
+    std::int64_t scaled(hinge::Extent e, double tau, double least, double* vectors, double& mass,
+                        float* out) override {
         return rows_.scaled_rows(e, tau, least, vectors, mass, out);
     }
     std::int64_t outer(hinge::Extent e, double tau, double least, double* vectors, double& mass,
@@ -241,8 +248,9 @@ class InteriorPasses {
         store(values, sums.data());
         sums.data()[kValues] = values.products;
     }
+    template <class Out>
     std::int64_t scaled(std::int64_t start, std::int64_t stop, double tau, double least,
-                        Vector sums, Table out) {
+                        Vector sums, Out out) {
         const hinge::Extent rows = within(start, stop);
         require_length(sums.size(), kVectors * passes_->width() + 1, "the sums");
         require_length(out.shape(1), passes_->width(), "a scaled row");
@@ -320,6 +328,7 @@ void bind_interior_rows(nb::module_& module) {
         .def("final", &InteriorPasses::final, unlocked)
         .def("refine", &InteriorPasses::refine, unlocked)
         .def("update", &InteriorPasses::update, unlocked)
-        .def("scaled", &InteriorPasses::scaled, unlocked)
+        .def("scaled", &InteriorPasses::scaled<Table>, unlocked)
+        .def("scaled_single", &InteriorPasses::scaled<SingleTable>, unlocked)
         .def("outer", &InteriorPasses::outer, unlocked);
 }

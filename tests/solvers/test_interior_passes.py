@@ -114,6 +114,9 @@ def test_matrix(case, centring: bool) -> None:
     weights = here * dual.spread
     want = plain.rows.T @ (weights[:, None] * plain.rows)
     close(scaled[:n_kept].T @ scaled[:n_kept], want)
+    single = np.zeros((N, width), np.float32)
+    assert state.passes.scaled_single(*EXTENT, tau, 0.0, np.zeros(3 * width + 1), single) == n_kept
+    np.testing.assert_array_equal(single, scaled.astype(np.float32))
     close(np.tril(square), np.tril(want))
     pushes = (dual.alpha, dual.spread * dual.force, dual.spread * dual.barrier())
     vectors = [plain.rows.T @ (plain.signs * push) for push in pushes]

@@ -98,7 +98,7 @@ def test_a_sample_without_a_class_is_skipped() -> None:
 
 
 @pytest.mark.parametrize("threads", [2, 3])
-@pytest.mark.parametrize("shape", [(9_000, 200), (20_000, 100)])
+@pytest.mark.parametrize("shape", [(9_000, 150), (20_000, 100)])
 def test_the_number_of_threads_changes_no_bit(shape: tuple[int, int], threads: int) -> None:
     X, y = many_rows(*shape)
     problem = Problem(X, y)
@@ -153,6 +153,21 @@ def test_a_state_pickled_within_a_pass_goes_on() -> None:
     assert states[0].parts().keys() == states[1].parts().keys()
     np.testing.assert_array_equal(points[0].coef, points[1].coef)
     np.testing.assert_array_equal(states[0].row_variables, states[1].row_variables)
+
+
+def test_double_precision_takes_over_where_single_does_not_suffice() -> None:
+    X, y = many_rows(3_000, 6)
+    X[:, 1] = X[:, 0] + 1e-5 * X[:, 1]  # two features that single precision hardly tells apart
+    modes = []
+    solution = solve(
+        Problem(X, y, C=100.0),
+        InteriorPoint(),
+        Stop(gap=1e-8, steps=100),
+        observers=[lambda event: modes.append(event.state().is_single)],
+    )
+    assert solution.status is Status.SOLVED
+    assert modes[0]
+    assert not modes[-1]
 
 
 def test_a_warm_start_saves_steps() -> None:

@@ -150,8 +150,9 @@ class InteriorRows {
 
     // Writes the roots of weights times rows, of those that weigh enough, one after the other;
     // returns how many.
+    template <class Out>
     std::int64_t scaled_rows(Extent which, double tau, double least, double* vectors, double& mass,
-                             double* out) noexcept {
+                             Out* out) noexcept {
         std::int64_t kept = 0;
         const std::int64_t n = width();
         weigh(which, tau, vectors, mass, [&](std::int64_t i, double weight, double size) {
@@ -241,19 +242,23 @@ class InteriorRows {
         }
     }
 
-    void write_scaled(std::int64_t i, double scale, double* __restrict out) const noexcept {
+    template <class Out>
+    void write_scaled(std::int64_t i, double scale, Out* __restrict out) const noexcept {
         if constexpr (requires { rows_.row(i); }) {
             const auto* __restrict const row = rows_.row(i);
 #pragma omp simd
             for (std::int64_t k = 0; k < rows_.width; ++k) {
-                out[k] = scale * static_cast<double>(row[k]);
+                out[k] = static_cast<Out>(scale * static_cast<double>(row[k]));
             }
         } else {
-            std::fill(out, out + rows_.width, 0.0);
-            rows_.add(i, scale, out);
+            std::fill(out, out + rows_.width, Out{0});
+            for (std::int64_t k = rows_.begin(i); k < rows_.begin(i + 1); ++k) {
+                const double value = static_cast<double>(rows_.values[k]);
+                out[rows_.columns[k]] = static_cast<Out>(scale * value);
+            }
         }
         if (constant_ != 0.0) {
-            out[rows_.width] = scale * constant_;
+            out[rows_.width] = static_cast<Out>(scale * constant_);
         }
     }
 

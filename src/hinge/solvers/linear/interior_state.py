@@ -69,7 +69,8 @@ class InteriorState(State):
         self.is_refined = False  # whether the present step has been bent towards the path
         self.is_warm = False
         self.tau = math.nan
-        self.least_weight = 0.0  # in the matrix: rows below are left out
+        self.is_single = True  # whether products in single precision are exact enough
+        self.corrections = 0  # of the present step, for what they spoil
         self.length, self.low, self.high = 1.0, 0.0, math.inf
         self.slope = math.nan
         self.primal = self.dual = math.nan
@@ -184,6 +185,7 @@ class InteriorState(State):
     def change_rows(self, level: int) -> None:
         """Go to another sample, of which nothing is known yet."""
         self.level = level
+        self.is_single = True
         self.row_variables[...] = 0.0
         self.__dict__.pop("_sample", None)
         self.__dict__.pop("_passes", None)

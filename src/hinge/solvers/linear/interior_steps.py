@@ -45,6 +45,8 @@ _MOST_RECENTRINGS = 4
 _NARROWER = 0.9  # what a gap is to become of before it counts as smaller
 _MOST_IDLE = 8
 _ROUNDING = 1e-14  # relative gap at which nothing but rounding is left
+_ACCURATE = 0.03  # share of a right-hand side that a step may leave
+_MOST_CORRECTIONS = 1
 _JITTER = 1e-14  # of a unit diagonal
 
 
@@ -79,7 +81,8 @@ def after_matrix(state: InteriorState, sums: Floats, _: float) -> None:
     state.pulled[:], state.force[:], state.barrier[:] = vectors.reshape(VECTORS, width)
     residual = state.pulled - state.ridge * state.weights
     if not _factorise(state, normal + np.diag(state.ridge)):
-        state.at_rest = True
+        state.at_rest = not state.is_single
+        state.is_single = False
         return
     if state.is_centring:
         state.direction[:] = _solve(state, residual)
@@ -103,6 +106,8 @@ def after_search(state: InteriorState, sums: Floats, _: float) -> None:
     slope = float(step @ (ridge * (state.weights + state.length * step))) - float(sums[0])
     state.n_searches += 1
     state.stage = "search"
+    # A direction along which nothing can be found may be the fault of the matrix.
+    state.is_single &= state.n_searches < _MOST_SEARCHES
     if abs(slope) <= _FLAT * abs(state.slope) or state.n_searches >= _MOST_SEARCHES:
         state.stage = "settle"
     elif slope < 0.0:
@@ -129,13 +134,15 @@ def after_affine(state: InteriorState, sums: Floats, peak: float) -> None:
     state.tau = now / state.n_products * min(1.0, max(left, 0.0)) ** 3
     state.right[:] = state.force + state.tau * state.barrier - sums[:-3]
     state.direction[:] = _solve(state, state.right)
-    state.is_refined = False
+    state.is_refined, state.corrections = False, 0
     state.stage = "final"
 
 
 def after_final(state: InteriorState, sums: Floats, peak: float) -> None:
     """Choose the length of the step, or bend a short one towards the path first."""
     state.pull_change[:] = sums
+    if state.is_single and not _is_accurate(state):
+        return
     state.length = _length(peak, _TO_THE_WALL)
     state.stage = "update"
     is_wide = len(state.weights) >= _WIDE
@@ -148,7 +155,7 @@ def after_refine(state: InteriorState, sums: Floats, _: float) -> None:
     """Find the bent direction."""
     state.right -= sums
     state.direction[:] = _solve(state, state.right)
-    state.is_refined = True
+    state.is_refined, state.corrections = True, 0
     state.stage = "final"
 
 
@@ -200,6 +207,27 @@ def _to_more_rows(state: InteriorState) -> None:
     state.next_level()
     state.smallest_gap, state.idle, state.recentrings = math.inf, 0, 0
     state.stage = "measure"
+
+
+def _is_accurate(state: InteriorState) -> bool:
+    """Return whether a step solves its equations; if not, go on to correct it.
+
+    What is left of the equations is measured as the matrix does. If a correction by the same
+    matrix leaves too much, the matrix is made again in double precision.
+    """
+    reached = state.ridge * (state.weights + state.direction)
+    left = state.pulled + state.pull_change - reached
+    change = _solve(state, left)
+    share = float(left @ change) / float(state.right @ _solve(state, state.right))
+    if share <= _ACCURATE**2:
+        return True
+    if state.corrections < _MOST_CORRECTIONS:
+        state.direction += change
+        state.corrections += 1
+        return False
+    state.is_single = False
+    state.stage = "matrix"
+    return False
 
 
 def _length(peak: float, share: float) -> float:

@@ -27,7 +27,10 @@ _ROWS_PER_FEATURE = 8
 _LEAST_OF_A_CLASS = 20
 _BLOCKS = 4  # blocks that a panel of wide rows has
 _FEW_FEATURES = 128
-_SCATTERED = 8  # how much dearer a multiplication is whose result goes anywhere
+_ROWS_PER_MATRIX = 2  # for each feature: adding up matrices then costs little beside them
+_MOST_PRODUCTS = 1 << 30  # in a panel's matrix: some 20 ms
+# How much dearer a multiplication is whose result goes anywhere: than double, than single ones.
+_SCATTERED = (12.0, 40.0)
 
 
 @dataclass(frozen=True)
@@ -54,8 +57,10 @@ class Sample:
     @property
     def panel_rows(self) -> int:
         """Rows that a pass takes at a time; a wide matrix is for many rows to share."""
-        is_wide = not self.rows.is_sparse and self.rows.n_features > _FEW_FEATURES
-        return self.rows.block_rows * (_BLOCKS if is_wide else 1)
+        width, size = self.rows.n_features, self.rows.block_rows
+        if self.rows.is_sparse or width <= _FEW_FEATURES:
+            return size
+        return max(_BLOCKS * size, min(_ROWS_PER_MATRIX * width, _MOST_PRODUCTS // width**2))
 
     @property
     def n_panels(self) -> int:
@@ -68,14 +73,17 @@ class Sample:
         return number * size, min((number + 1) * size, self.rows.n_rows)
 
     @cached_property
-    def is_thin(self) -> bool:
-        """Whether so many values are zero that outer products of rows are better left sparse."""
+    def filled(self) -> float:
+        """Values that are not zero, of the first panel if rows are dense, for each row."""
         rows = self.rows
-        filled, of_rows = rows.n_stored, rows.n_rows
-        if not rows.is_sparse:
-            start, stop = self.extent(0)
-            filled, of_rows = int(np.count_nonzero(rows.values[start:stop])), stop - start
-        return _SCATTERED * (filled / of_rows) ** 2 < rows.n_features**2
+        if rows.is_sparse:
+            return rows.n_stored / rows.n_rows
+        start, stop = self.extent(0)
+        return float(np.count_nonzero(rows.values[start:stop])) / (stop - start)
+
+    def is_thin(self, is_single: bool) -> bool:
+        """Return whether so many values are zero that products of rows are better left sparse."""
+        return _SCATTERED[is_single] * self.filled**2 < self.rows.n_features**2
 
 
 def sample_sizes(problem: Problem) -> list[int]:
