@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.datasets import load_iris
 from tests.solvers.data import some_weights, two_clouds
 
 from hinge import Problem, Status, Stop, solve
@@ -118,6 +119,13 @@ def test_warm_starts_are_screened_too() -> None:
     second = solve(problem, DualCoordinate(aim=1e-9), stop=Stop(gap=1e-9), warm=first)
     assert second.status is Status.SOLVED
     assert second.state.run.settled > 0
+
+
+@pytest.mark.parametrize("C", [100.0, 1000.0])
+def test_a_centre_that_swings_comes_to_rest(C: float) -> None:
+    X, y = load_iris(return_X_y=True)
+    found = solve(Problem(X, y == 2, C=C), DualCoordinate(aim=1e-8), stop=Stop(gap=1e-8))
+    assert found.status is Status.SOLVED
 
 
 def test_intervals() -> None:

@@ -11,6 +11,11 @@
 // success (up to 1) and falls after a failure, which also makes the next tries rarer. The snapshot
 // is the point before the step, so that successive steps build up momentum.
 //
+// With a free intercept the parabola is that of a fixed centre, which moves after every sweep; long
+// steps can ruin y'alpha = 0 and set the centre swinging (unscaled iris at C = 100 never came to
+// rest). Where checks have long not halved the violation, a step that more than doubles the
+// imbalance is a failure too.
+//
 // Steps beyond 1 also build up rounding errors: an error e in w - w' becomes t (e + 1 rounding) in
 // the next one. The run keeps count, and forms w(alpha) anew before the errors matter.
 #pragma once
@@ -29,6 +34,8 @@ inline constexpr double kFailedScale = 0.3;
 inline constexpr double kLeastScale = 1e-3;
 inline constexpr std::int64_t kLongestBackoff = 8;
 inline constexpr double kLongestStep = 100.0;
+inline constexpr double kMoreImbalance = 2.0;        // that a step may leave, where a run swings
+inline constexpr std::int64_t kSwingingChecks = 24;  // without a halved violation: it does
 inline constexpr double kLeastChange = 1e-10;  // of w, relative: what is not worth extrapolating
 inline constexpr double kNoiseShare = 1e-2;    // of the change of w that may be rounding error
 inline constexpr double kMostNoise = 1e6;      // in roundings
@@ -111,15 +118,21 @@ template <class Run>
 bool end_extrapolate(Run& run) noexcept {
     auto& [rows, program, schedule, at, c, x] = run;
     const std::int64_t length = run.vector_length();
+    const double imbalance =
+        std::max(std::abs(at.w[rows.width]), std::abs(at.w_previous[rows.width]));
     std::copy(at.w, at.w + length, at.w_previous);
     if (x.step == 0.0) {
         x.noise_change = 0.0;
         return true;
     }
+    // With a free intercept a step may ruin the balance, and the centre would swing after it.
+    const bool swings = program.free_intercept && c.idle_checks >= kSwingingChecks;
+    const bool is_balanced =
+        !swings || std::abs(at.w_trial[rows.width]) <= kMoreImbalance * imbalance;
     const double trial_norm = dot(at.w_trial, at.w_trial, length);
     const double gain = x.gain - 0.5 * (trial_norm - x.norm);
     // A rise within rounding would let the run wander about its optimum. A NaN is no rise.
-    const bool risen = gain > kLeastGain * (x.norm + std::abs(x.dual_linear));
+    const bool risen = is_balanced && gain > kLeastGain * (x.norm + std::abs(x.dual_linear));
     if (risen) {
         std::copy(at.w_trial, at.w_trial + length, at.w);
         x.step_scale = std::min(1.0, 2.0 * x.step_scale);
