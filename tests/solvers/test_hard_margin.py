@@ -17,6 +17,7 @@ from tests.solvers.separable import INTERCEPTS, XOR, apart, hard
 import hinge
 from hinge import Problem, Status, Stop, solve
 from hinge.certificates import gap, margin_interval
+from hinge.models.checkpoint_entries import restored_state, running_entry
 from hinge.solvers import DualCoordinate, HardMargin, InteriorPoint, PrimalNewton
 from hinge.testing.reference import reference_solution
 
@@ -253,3 +254,16 @@ def test_costs() -> None:
     assert problem.with_C(1.0).with_C(math.inf).fingerprint() == problem.fingerprint()
     with pytest.raises(hinge.InvalidParameterError, match="intercept_scale must be finite"):
         hard(*apart(), intercept_scale=math.inf)
+
+
+def test_a_run_goes_through_a_checkpoint() -> None:
+    X, y = apart(n=3000, d=20, width=0.05)
+    problem = hard(X, y)
+    states = []
+    whole = solve(problem, stop=TIGHT, observers=[lambda event: states.append(event.state())])
+    assert len(states) > 4
+    for state in states[:: len(states) // 4]:
+        entry = running_entry(state, problem.fingerprint())
+        rest = solve(problem, stop=TIGHT, resume=restored_state(entry, problem))
+        np.testing.assert_array_equal(rest.coef, whole.coef)
+        np.testing.assert_array_equal(rest.dual_coef, whole.dual_coef)
