@@ -17,6 +17,7 @@ from hinge.errors import (
     InvalidWeightsError,
     MissingDependencyError,
     ModelFileError,
+    NotSeparableError,
     UnsupportedError,
 )
 from hinge.estimators.linear_svc import LinearSVC
@@ -50,6 +51,7 @@ __all__ = [
     "LinearSVCCV",
     "MissingDependencyError",
     "ModelFileError",
+    "NotSeparableError",
     "Point",
     "Problem",
     "Solution",
