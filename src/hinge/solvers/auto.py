@@ -1,7 +1,7 @@
 r"""The choice of ``solver="auto"``: which methods, in which order, and when to change.
 
 Coordinate descent is tried first, unless another method costs little more than a first look at what
-it can do: where it works, nothing is faster. It is given a seventh of what
+it can do: where it works, nothing is faster. It is given a quarter of what
 the cheapest method that does not mind scaling and C would cost in all, and from then on it is asked
 after every claim how far it will have to go,
 
@@ -9,7 +9,7 @@ after every claim how far it will have to go,
 
 with the gaps g' after half of its work w and g now, and the gap g* that is asked for. When that
 costs more than the other method in all, the other one goes on from its point. So a wrong first try
-costs a seventh; a right one costs nothing.
+costs a quarter; a right one costs nothing.
 
 Costs are nanoseconds of one processor of the machine that ``docs/results/choice.md`` was measured
 on. Only their ratios matter, and these differ little between machines. They are constants, not
@@ -32,7 +32,7 @@ from hinge.solvers.linear.newton_state import MOST_FEATURES
 
 Floats = NDArray[np.float64]
 
-TRIAL = 0.15  # share of the rival's cost that coordinate descent may spend before it is questioned
+TRIAL = 0.25  # share of the rival's cost that coordinate descent may spend before it is questioned
 LEAST_GAP = 1e-12  # what gap 0 is taken for: below, objective values are all rounding
 _DEFAULT_GAP = 1e-3
 
@@ -42,8 +42,8 @@ _EASY = 1.0  # and if the mean of cost times squared norm is above this
 _FIRST_LOOK = 10.0  # passes before coordinate descent says anything
 
 FIRST = "dual-coordinate"
-_ROW = 12.0  # coordinate descent: what a row costs,
-_NEAR, _FAR, _SPARSE = 0.7, 1.7, 2.0  # and a value in the cache, in memory, in sparse rows
+_NEAR, _FAR = 12.0, 60.0  # coordinate descent: a row in the cache, in memory,
+_VALUE, _SPARSE = 0.6, 2.0  # and a value of dense and of sparse rows
 _CACHED = 1 << 19  # stored values that stay in the cache
 
 
@@ -121,8 +121,8 @@ def coordinate_cost(problem: Problem) -> float:
         What is to be solved.
     """
     rows = problem.rows
-    value = _NEAR if rows.n_stored <= _CACHED else _FAR
-    return (_SPARSE if rows.is_sparse else value) + _ROW * rows.n_rows / max(1, rows.n_stored)
+    row = _NEAR if rows.is_sparse or rows.n_stored <= _CACHED else _FAR
+    return (_SPARSE if rows.is_sparse else _VALUE) + row * rows.n_rows / max(1, rows.n_stored)
 
 
 class Watch:
