@@ -19,6 +19,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, TypeVar
 
 import numpy as np
@@ -34,6 +35,7 @@ Floats = NDArray[np.float64]
 Result = TypeVar("Result")
 
 BLOCK_VALUES = 1 << 17  # 1 MB as float64: a block and its products stay in the second-level cache
+_LONGEST_RUN = 16  # blocks that a thread is given at a time
 _SMALLEST = 5e-324  # what a square that underflows may have lost
 DENSE_REDUCTION = 4  # a sparse block holds this many times n_features values at the least
 
@@ -267,20 +269,32 @@ def map_blocks(
         if threads <= 1 or rows.n_blocks <= 1:
             return _merge_tree((one(number) for number in range(rows.n_blocks)), merge, check)
         with ThreadPoolExecutor(max_workers=threads) as pool:
-            results = _windowed(pool, one, rows.n_blocks, 2 * threads)
+            results = _windowed(pool, one, rows.n_blocks, threads)
             return _merge_tree(results, merge, check)
 
 
 def _windowed(
-    pool: ThreadPoolExecutor, function: Callable[[int], Result], count: int, window: int
+    pool: ThreadPoolExecutor, function: Callable[[int], Result], count: int, threads: int
 ) -> Iterator[Result]:
-    """Yield ``function(0), function(1), ...`` with a bounded number under way."""
-    pending = [pool.submit(function, number) for number in range(min(window, count))]
-    for number in range(count):
-        result = pending.pop(0).result()
-        if number + window < count:
-            pending.append(pool.submit(function, number + window))
-        yield result
+    """Yield ``function(0), function(1), ...`` with a bounded number under way.
+
+    They are handed over in runs: a single block may be done before a thread has woken up for it.
+    """
+
+    def several(start: int) -> list[Result]:
+        return [function(number) for number in range(start, min(start + run, count))]
+
+    run = max(1, min(_LONGEST_RUN, count // (2 * threads)))
+    starts = iter(range(0, count, run))
+    pending = [pool.submit(several, start) for start in islice(starts, 2 * threads)]
+    try:
+        while pending:
+            results = pending.pop(0).result()
+            pending.extend(pool.submit(several, start) for start in islice(starts, 1))
+            yield from results
+    finally:
+        for left in pending:  # the pass was abandoned
+            left.cancel()
 
 
 def _merge_tree(

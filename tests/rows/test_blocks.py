@@ -131,7 +131,7 @@ def test_a_check_that_raises_abandons_the_pass() -> None:
         seen.clear()
         with pytest.raises(EnoughError):
             map_blocks(kernel, _OneRowPerBlock(1000), int.__add__, threads=threads, check=check)
-        assert len(seen) < 30
+        assert len(seen) < 100  # threads finish the runs that they have begun
 
 
 def test_an_error_in_a_kernel_reaches_the_caller() -> None:

@@ -8,9 +8,11 @@ number of threads; its bits are the same.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import nullcontext
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +22,24 @@ Partial = tuple[Floats, float]  # what a block adds to the sums, and its largest
 Kernel = Callable[[int], Partial]
 
 _RUNS_PER_THREAD = 2  # of neighbouring blocks: the threads need not be equally fast
+
+
+class KeepsThreads:
+    """A state that holds the threads of its run, as starting them takes time; never pickled."""
+
+    threads: int
+
+    @property
+    def pool(self) -> Executor | None:
+        """The threads, if there are more than one."""
+        if self.threads <= 1:
+            return None
+        kept: dict[str, Any] = self.__dict__
+        key = os.getpid(), self.threads  # a process that was forked has none of the threads
+        if "_pool" not in kept or kept["_pool"][0] != key:
+            kept["_pool"] = key, ThreadPoolExecutor(self.threads)
+        pool: Executor = kept["_pool"][1]
+        return pool
 
 
 def tree_levels(n_blocks: int) -> int:

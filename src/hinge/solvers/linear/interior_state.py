@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
-from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +10,7 @@ from numpy.typing import NDArray
 
 from hinge._native import core
 from hinge.problem import Intercept, Problem
-from hinge.solvers.linear.block_pass import tree_levels
+from hinge.solvers.linear.block_pass import KeepsThreads, tree_levels
 from hinge.solvers.linear.pilot import Sample, draw, sample_sizes
 from hinge.solvers.protocol import State
 
@@ -27,7 +25,7 @@ STAGES = (
 VECTORS = 3  # sums of rows that come with the matrix
 
 
-class InteriorState(State):
+class InteriorState(KeepsThreads, State):
     """A run of the interior point method.
 
     Parameters
@@ -146,18 +144,6 @@ class InteriorState(State):
     def n_products(self) -> int:
         """How many complementarity products there are."""
         return self.sample.rows.n_rows * (2 if self.is_bounded else 1)
-
-    @property
-    def pool(self) -> Executor | None:
-        """The threads of this run, if it has more than one; kept, as starting them takes time."""
-        if self.threads <= 1:
-            return None
-        kept: dict[str, Any] = self.__dict__
-        key = os.getpid(), self.threads  # a process that was forked has none of the threads
-        if "_pool" not in kept or kept["_pool"][0] != key:
-            kept["_pool"] = key, ThreadPoolExecutor(self.threads)
-        pool: Executor = kept["_pool"][1]
-        return pool
 
     @property
     def passes(self) -> core.InteriorPasses:

@@ -130,7 +130,7 @@ def _advance(state: NewtonState, work: int) -> int:
     # Made before threads ask for them.
     _ = state.sample, state.sums
     results = some_blocks(
-        lambda number: kernel(state, number), state.position, count, state.threads
+        lambda number: kernel(state, number), state.position, count, state.threads, state.pool
     )
     for sums, _peak in results:
         state.n_sums = len(sums)

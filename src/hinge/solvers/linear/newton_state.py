@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hinge._native import core
 from hinge.problem import Intercept, Problem
-from hinge.solvers.linear.block_pass import tree_levels
+from hinge.solvers.linear.block_pass import KeepsThreads, tree_levels
 from hinge.solvers.linear.newton_window import Window
 from hinge.solvers.linear.pilot import Sample, draw, sample_sizes
 from hinge.solvers.protocol import State
@@ -27,7 +27,7 @@ _PANELS = 8  # times as many rows as features, at the most, in a panel of the ma
 _ROWS = 1 << 15  # rows in a panel of a pass that does not read them
 
 
-class NewtonState(State):
+class NewtonState(KeepsThreads, State):
     """A run of Newton's method.
 
     Parameters
@@ -40,7 +40,7 @@ class NewtonState(State):
         The relative gap that systems are solved for.
     """
 
-    _transient: ClassVar[tuple[str, ...]] = ("problem", "_sample", "_sums")
+    _transient: ClassVar[tuple[str, ...]] = ("problem", "_sample", "_sums", "_pool")
 
     def __init__(self, problem: Problem, seed: int, aim: float) -> None:
         self.problem = problem
