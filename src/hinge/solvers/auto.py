@@ -33,6 +33,7 @@ from hinge.solvers.linear.newton_state import MOST_FEATURES
 Floats = NDArray[np.float64]
 
 TRIAL = 0.25  # share of the rival's cost that coordinate descent may spend before it is questioned
+SHORT_TRIAL = 0.1  # the same where few rows can be left out: then its gap does not fall at once
 LEAST_GAP = 1e-12  # what gap 0 is taken for: below, objective values are all rounding
 _DEFAULT_GAP = 1e-3
 
@@ -62,12 +63,15 @@ class Choice:
         What a stored value costs the first one, in nanoseconds.
     reason : str
         Why these, for people.
+    trial : float
+        Share of the second one's cost that the first may spend before it is questioned.
     """
 
     names: tuple[str, ...]
     rival_cost: float
     unit_cost: float
     reason: str
+    trial: float = TRIAL
 
 
 def choose(problem: Problem, gap: float | None, able: Sequence[str]) -> Choice:
@@ -102,7 +106,8 @@ def choose(problem: Problem, gap: float | None, able: Sequence[str]) -> Choice:
         reason = f"{rival} costs little more than a first look at what {FIRST} can do"
         return Choice((*rivals, FIRST), math.inf, unit, reason)
     reason = f"{FIRST} first, {rival} if that takes longer"
-    return Choice((FIRST, *rivals, FIRST), cost, unit, reason)
+    trial = SHORT_TRIAL if is_crowded else TRIAL
+    return Choice((FIRST, *rivals, FIRST), cost, unit, reason, trial)
 
 
 def _stiffness(problem: Problem) -> float:
@@ -132,20 +137,18 @@ class Watch:
     ----------
     past : ndarray of shape (Watch.LENGTH, 2)
         Work and relative gap of its claims, NaN where there are none yet; changed in place.
-    rival_cost : float
-        What the other method costs in all.
-    unit_cost : float
-        What a unit of work costs.
+    costs : tuple of three floats
+        What is spent before it is questioned, what the other method costs in all, and what a
+        unit of its own work costs.
     gap : float
         The relative gap that is asked for; NaN if none is.
     """
 
     LENGTH: ClassVar[int] = 64
 
-    def __init__(self, past: Floats, rival_cost: float, unit_cost: float, gap: float) -> None:
+    def __init__(self, past: Floats, costs: tuple[float, float, float], gap: float) -> None:
         self.past = past
-        self.rival_cost = rival_cost
-        self.unit_cost = unit_cost
+        self.trial_cost, self.rival_cost, self.unit_cost = costs
         self._count = int(np.count_nonzero(~np.isnan(past[:, 0])))
         self.target = max(_DEFAULT_GAP if math.isnan(gap) else gap, LEAST_GAP)
 
@@ -173,7 +176,7 @@ class Watch:
     def is_overtaken(self) -> bool:
         """Return whether the other method, begun now, is forecast to end sooner."""
         count = self._count
-        if not count or self.past[count - 1, 0] * self.unit_cost < TRIAL * self.rival_cost:
+        if not count or self.past[count - 1, 0] * self.unit_cost < self.trial_cost:
             return False
         return self.work_left() * self.unit_cost > self.rival_cost
 
@@ -218,7 +221,7 @@ def interior_cost(problem: Problem, gap: float | None) -> float:
     """
     rows = problem.rows
     has_corner = problem.loss.dual_curvature == 0.0
-    steps = 12.0 + 2.0 * _digits(gap) if has_corner else 5.0 + _digits(gap)
+    steps = 9.0 + 1.5 * _digits(gap) if has_corner else 5.0 + _digits(gap)
     per_step = (
         400_000.0
         + 60.0 * rows.n_rows

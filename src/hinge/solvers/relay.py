@@ -52,6 +52,7 @@ class RelayState(State):
         self.leg = 0  # which of them is at work
         self.gap = math.nan if gap is None else float(gap)
         self.rival_cost = choice.rival_cost
+        self.trial_cost = choice.trial * choice.rival_cost
         self.unit_cost = choice.unit_cost
         self.past = np.full((Watch.LENGTH, 2), math.nan)  # work and gap of its last claims
         self.steps_before = 0  # by methods that are done
@@ -72,7 +73,8 @@ class RelayState(State):
         """What is made of the claims of the method at work."""
         kept: dict[str, Any] = self.__dict__
         if "_watch" not in kept:
-            kept["_watch"] = Watch(self.past, self.rival_cost, self.unit_cost, self.gap)
+            costs = (self.trial_cost, self.rival_cost, self.unit_cost)
+            kept["_watch"] = Watch(self.past, costs, self.gap)
         watch: Watch = kept["_watch"]
         return watch
 
