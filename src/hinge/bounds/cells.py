@@ -1,0 +1,151 @@
+r"""Cells: groups of rows whose margins change by nearly the same.
+
+Rows of a cell have one label y and lie near a centre c. When (w', b') becomes (w, b), every margin
+of the cell changes by
+
+.. math:: y\,(\Delta w' c + \Delta b) \pm e, \qquad e \ge \max_i |\Delta w'(x_i - c)| .
+
+A bound is a way to choose cells and to compute e. Since the cells have one label, a change of
+the intercept is exact.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hinge.inequality import UNIT_ROUNDOFF, rounding_factor
+from hinge.rows import Rows
+
+Floats = NDArray[np.float64]
+
+_SPARE = 16
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Rows in cells, and what bounds the change of their margins.
+
+    Parameters
+    ----------
+    of_row : ndarray of int32 of shape (n_rows,)
+        The cell of every row.
+    signs : ndarray of shape (n_cells,)
+        The label of every cell, -1 or +1.
+    centres : ndarray of shape (n_cells, n_features) or None
+        The centres; None where all are the origin.
+    radii : ndarray of shape (n_cells,)
+        No row is farther from its centre.
+    half_widths : ndarray of shape (n_cells, n_features) or None
+        No row differs from its centre by more in any feature.
+    distances : ndarray of shape (n_rows,) or None
+        How far each row is from its centre at the most; None where only radii are used.
+    """
+
+    of_row: NDArray[np.int32]
+    signs: Floats
+    centres: Floats | None
+    radii: Floats
+    half_widths: Floats | None = None
+    distances: Floats | None = None
+
+    @property
+    def count(self) -> int:
+        """How many cells there are."""
+        return len(self.signs)
+
+    def change(self, dw: Floats, db: float = 0.0) -> tuple[Floats, Floats]:
+        """Return, per cell, the shift of all margins and how much more or less one may move.
+
+        Parameters
+        ----------
+        dw : ndarray of shape (n_features,)
+            Computed change of the weights, one rounding in each of them.
+        db : float, default=0.0
+            Computed change of the intercept.
+
+        Returns
+        -------
+        shift, spread : ndarray of shape (n_cells,)
+            Every change of a margin lies within ``spread`` of ``shift``, in real arithmetic.
+        """
+        length = float(np.linalg.norm(dw)) * (1.0 + rounding_factor(len(dw) + _SPARE))
+        shift = self.signs * db
+        spread = length * self.radii
+        if self.half_widths is not None:
+            wide = (self.half_widths @ np.abs(dw)) * (1.0 + rounding_factor(len(dw) + _SPARE))
+            spread = np.minimum(spread, wide)
+        rounding = abs(db)
+        if self.centres is not None:
+            towards = self.centres @ dw
+            shift = shift + self.signs * towards
+            spread = spread + rounding_factor(len(dw) + _SPARE) * length * self._centre_norms
+            rounding = rounding + np.abs(towards)
+        return shift, spread * (1.0 + _SPARE * UNIT_ROUNDOFF) + _SPARE * UNIT_ROUNDOFF * rounding
+
+    def row_change(self, row: int, dw: Floats, db: float = 0.0) -> tuple[float, float]:
+        """Return the shift and the spread of one row; narrower where its distance is known.
+
+        Parameters
+        ----------
+        row : int
+            The row.
+        dw : ndarray of shape (n_features,)
+            Change of the weights.
+        db : float, default=0.0
+            Change of the intercept.
+
+        Returns
+        -------
+        shift, spread : float
+            The change of its margin lies within ``spread`` of ``shift``.
+        """
+        cell = int(self.of_row[row])
+        shift, spread = self.change(dw, db)
+        narrowest = float(spread[cell])
+        if self.distances is not None:
+            own = Cells(
+                np.zeros(1, dtype=np.int32),
+                self.signs[cell : cell + 1],
+                None if self.centres is None else self.centres[cell : cell + 1],
+                self.distances[row : row + 1],
+            )
+            narrowest = min(narrowest, float(own.change(dw, db)[1][0]))
+        return float(shift[cell]), narrowest
+
+    @property
+    def _centre_norms(self) -> Floats:
+        norms = self.__dict__.get("_norms")
+        if norms is None:
+            norms = np.linalg.norm(np.asarray(self.centres), axis=1)
+            self.__dict__["_norms"] = norms = norms * (1.0 + rounding_factor(_SPARE))
+        return np.asarray(norms)
+
+
+class Bound(ABC):
+    """A way to put rows into cells."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def cells(self, rows: Rows, signs: NDArray[np.int8], seed: int = 0) -> Cells:
+        """Return the cells of these rows.
+
+        Parameters
+        ----------
+        rows : Rows
+            The data.
+        signs : ndarray of int8 of shape (n_rows,)
+            -1 or +1 for every row.
+        seed : int, default=0
+            For bounds that draw rows.
+
+        Returns
+        -------
+        Cells
+            The cells.
+        """
