@@ -19,6 +19,7 @@ void bind_row_sums(nb::module_& module);
 void bind_interior_rows(nb::module_& module);
 void bind_libsvm_text(nb::module_& module);
 void bind_libsvm_format(nb::module_& module);
+void bind_sorted_margins(nb::module_& module);
 
 namespace {
 
@@ -70,4 +71,5 @@ NB_MODULE(HINGE_CORE_NAME, module) {
     bind_interior_rows(module);
     bind_libsvm_text(module);
     bind_libsvm_format(module);
+    bind_sorted_margins(module);
 }

@@ -30,7 +30,7 @@ def _plain(X, y, w, b, loss):
 
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
-@pytest.mark.parametrize("bound", ["sphere", "centred", "norms", "box"])
+@pytest.mark.parametrize("bound", ["sphere", "centred", "norms", "box", "trajectory"])
 def test_evaluation_equals_the_plain_sum_while_weights_wander(bound, loss, sparse) -> None:
     X, y = _data(0)
     index = SortedMargins(sp.csr_array(X) if sparse else X, y, bound)

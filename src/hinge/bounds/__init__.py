@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from hinge.bounds.cells import Bound, Cells
+from hinge.bounds.cells import Bound, Cells, Change
 from hinge.bounds.evaluation import Evaluation
 from hinge.bounds.names import get_bound
 from hinge.bounds.policy import Action, Adaptive, Measured, Period, ResortPolicy
 from hinge.bounds.sorted_margins import SortedMargins
-from hinge.bounds.spheres import Box, CentredSphere, Sphere
+from hinge.bounds.spheres import Box, CentredSphere, Sphere, Trajectory
 
 __all__ = [
     "Action",
@@ -16,11 +16,13 @@ __all__ = [
     "Box",
     "Cells",
     "CentredSphere",
+    "Change",
     "Evaluation",
     "Measured",
     "Period",
     "ResortPolicy",
     "SortedMargins",
     "Sphere",
+    "Trajectory",
     "get_bound",
 ]

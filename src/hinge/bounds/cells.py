@@ -18,12 +18,34 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from hinge.bounds.products import dot, dots, norm
 from hinge.inequality import UNIT_ROUNDOFF, rounding_factor
 from hinge.rows import Rows
 
 Floats = NDArray[np.float64]
 
 _SPARE = 16
+
+
+@dataclass(frozen=True)
+class Change:
+    """By how much margins may have changed.
+
+    Parameters
+    ----------
+    shift, spread : ndarray of shape (n_cells,)
+        Every change of a margin of the cell lies within ``spread`` of ``shift``.
+    rounding : ndarray of shape (n_cells,)
+        What rounding adds: a row at a known distance from the centre lies within ``length`` times
+        that distance, plus this.
+    length : float
+        An upper bound on the length of the change of the weights.
+    """
+
+    shift: Floats
+    spread: Floats
+    rounding: Floats
+    length: float
 
 
 @dataclass(frozen=True)
@@ -58,34 +80,38 @@ class Cells:
         """How many cells there are."""
         return len(self.signs)
 
-    def change(self, dw: Floats, db: float = 0.0) -> tuple[Floats, Floats]:
+    def change(self, dw: Floats, db: float = 0.0, slack: float = 0.0) -> Change:
         """Return, per cell, the shift of all margins and how much more or less one may move.
 
         Parameters
         ----------
         dw : ndarray of shape (n_features,)
-            Computed change of the weights, one rounding in each of them.
+            Computed change of the weights.
         db : float, default=0.0
-            Computed change of the intercept.
+            Computed change of the intercept, one rounding in it.
+        slack : float, default=0.0
+            By how much, in norm, the computed change of the weights may be wrong.
 
         Returns
         -------
-        shift, spread : ndarray of shape (n_cells,)
-            Every change of a margin lies within ``spread`` of ``shift``, in real arithmetic.
+        Change
+            Bounds that hold in real arithmetic.
         """
-        length = float(np.linalg.norm(dw)) * (1.0 + rounding_factor(len(dw) + _SPARE))
+        share = rounding_factor(len(dw) + _SPARE)
+        length = (norm(dw) * (1.0 + share) + slack) * (1.0 + 4.0 * UNIT_ROUNDOFF)
         shift = self.signs * db
+        rounding = np.full(self.count, _SPARE * UNIT_ROUNDOFF * abs(db))
+        if self.centres is not None:
+            towards = dots(self.centres, dw)
+            shift = shift + self.signs * towards
+            wrong = share * length + slack
+            rounding += wrong * self._centre_norms + _SPARE * UNIT_ROUNDOFF * np.abs(towards)
         spread = length * self.radii
         if self.half_widths is not None:
-            wide = (self.half_widths @ np.abs(dw)) * (1.0 + rounding_factor(len(dw) + _SPARE))
-            spread = np.minimum(spread, wide)
-        rounding = abs(db)
-        if self.centres is not None:
-            towards = self.centres @ dw
-            shift = shift + self.signs * towards
-            spread = spread + rounding_factor(len(dw) + _SPARE) * length * self._centre_norms
-            rounding = rounding + np.abs(towards)
-        return shift, spread * (1.0 + _SPARE * UNIT_ROUNDOFF) + _SPARE * UNIT_ROUNDOFF * rounding
+            wide = dots(self.half_widths, np.abs(dw)) * (1.0 + share)
+            spread = np.minimum(spread, wide + slack * self.radii)
+        spread = spread * (1.0 + _SPARE * UNIT_ROUNDOFF) + rounding
+        return Change(shift, spread, rounding, length)
 
     def row_change(self, row: int, dw: Floats, db: float = 0.0) -> tuple[float, float]:
         """Return the shift and the spread of one row; narrower where its distance is known.
@@ -105,24 +131,21 @@ class Cells:
             The change of its margin lies within ``spread`` of ``shift``.
         """
         cell = int(self.of_row[row])
-        shift, spread = self.change(dw, db)
-        narrowest = float(spread[cell])
+        change = self.change(dw, db)
+        spread = float(change.spread[cell])
         if self.distances is not None:
-            own = Cells(
-                np.zeros(1, dtype=np.int32),
-                self.signs[cell : cell + 1],
-                None if self.centres is None else self.centres[cell : cell + 1],
-                self.distances[row : row + 1],
-            )
-            narrowest = min(narrowest, float(own.change(dw, db)[1][0]))
-        return float(shift[cell]), narrowest
+            own = change.length * float(self.distances[row]) * (1.0 + _SPARE * UNIT_ROUNDOFF)
+            spread = min(spread, own + float(change.rounding[cell]))
+        return float(change.shift[cell]), spread
 
     @property
     def _centre_norms(self) -> Floats:
         norms = self.__dict__.get("_norms")
         if norms is None:
-            norms = np.linalg.norm(np.asarray(self.centres), axis=1)
-            self.__dict__["_norms"] = norms = norms * (1.0 + rounding_factor(_SPARE))
+            centres = np.asarray(self.centres)
+            norms = np.sqrt([dot(centre, centre) for centre in centres])
+            norms = norms * (1.0 + rounding_factor(centres.shape[1] + _SPARE))
+            self.__dict__["_norms"] = norms
         return np.asarray(norms)
 
 
@@ -130,6 +153,8 @@ class Bound(ABC):
     """A way to put rows into cells."""
 
     name: ClassVar[str]
+    #: Whether the step between the last two full passes narrows the bound further.
+    extrapolates: bool = False
 
     @abstractmethod
     def cells(self, rows: Rows, signs: NDArray[np.int8], seed: int = 0) -> Cells:

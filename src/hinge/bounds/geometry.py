@@ -13,6 +13,8 @@ from hinge.threads import single_threaded_blas
 Floats = NDArray[np.float64]
 Groups = NDArray[np.int32]
 
+_UNDERFLOW = 1e-150  # more than the root of what squares may lose to underflow
+
 
 def membership(of_row: Groups, count: int) -> sp.csr_array:
     """Return the matrix that sums rows by group: (count, n_rows), a one for every row."""
@@ -56,7 +58,7 @@ def _block_distances(block: Block, of_row: Groups, centres: Floats) -> Floats:
     if block.structure is None:
         differences = block.values - centres[of_row]
         squares = np.einsum("ij,ij->i", differences, differences)
-        return np.sqrt(squares) * (1.0 + rounding_factor(width + 8)) + 1e-150
+        return np.asarray(np.sqrt(squares) * (1.0 + rounding_factor(width + 8)) + _UNDERFLOW)
     # ||x||^2 - 2 x'c + ||c||^2 cancels: the bound on its rounding goes on top.
     own = block.squared_norms()
     centre_squares = np.einsum("ij,ij->i", centres, centres)
@@ -64,7 +66,7 @@ def _block_distances(block: Block, of_row: Groups, centres: Floats) -> Floats:
     squares = own - 2.0 * products + centre_squares[of_row]
     sizes = own + centre_squares[of_row]
     slack = (2.0 * rounding_factor(width + 8) + 8.0 * UNIT_ROUNDOFF) * sizes
-    return np.sqrt(np.maximum(squares, 0.0) + 2.0 * slack) + 1e-150
+    return np.asarray(np.sqrt(np.maximum(squares, 0.0) + 2.0 * slack) + _UNDERFLOW)
 
 
 def extremes(rows: Rows, of_row: Groups, count: int) -> tuple[Floats, Floats]:

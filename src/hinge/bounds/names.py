@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from hinge.bounds.cells import Bound
-from hinge.bounds.spheres import Box, CentredSphere, Sphere
+from hinge.bounds.spheres import Box, CentredSphere, Sphere, Trajectory
 from hinge.errors import unknown_name
 
 _BOUNDS: dict[str, Callable[[], Bound]] = {
@@ -13,6 +13,7 @@ _BOUNDS: dict[str, Callable[[], Bound]] = {
     "centred": CentredSphere,
     "norms": lambda: CentredSphere(per_row=True),
     "box": Box,
+    "trajectory": Trajectory,
 }
 
 

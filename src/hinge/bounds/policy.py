@@ -1,4 +1,4 @@
-"""When to sort the margins again. A policy changes speed, never a value beyond rounding."""
+"""When to compute and store all margins again: it changes speed, never a value beyond rounding."""
 
 from __future__ import annotations
 
@@ -16,13 +16,12 @@ class Action(enum.StrEnum):
     """How an evaluation is done."""
 
     PRUNED = "pruned"  # only rows that the bound leaves open
-    SORT = "sort"  # all rows; their margins become the stored ones
-    PLAIN = "plain"  # all rows, and nothing is stored
+    FULL = "full"  # all rows; their margins become the stored ones
 
 
 @dataclass
 class Record:
-    """What has happened since the last sort.
+    """What has happened since all margins were stored.
 
     Parameters
     ----------
@@ -33,37 +32,33 @@ class Record:
     n_features : int
         Number of features.
     evaluations : int, default=0
-        Evaluations since the last sort.
-    pruned : int, default=0
-        Rows spared in these evaluations, together.
-    last_pruned : int, default=0
-        Rows spared in the last of them.
+        Pruned evaluations since.
+    examined : int, default=0
+        Rows examined in them, together.
+    last : int, default=0
+        Rows examined in the last of them.
     least : int, default=0
         The fewest rows examined in one of them.
-    examined : int, default=0
-        Rows examined in these evaluations, together.
     """
 
     n_rows: int
     row_work: float
     n_features: int
     evaluations: int = 0
-    pruned: int = 0
-    last_pruned: int = 0
-    least: int = 0
     examined: int = 0
+    last: int = 0
+    least: int = 0
 
     def reset(self) -> None:
-        """Begin anew after a sort."""
-        self.evaluations = self.pruned = self.examined = 0
-        self.last_pruned = self.least = self.n_rows
+        """Begin anew after a full pass."""
+        self.evaluations = self.examined = self.last = 0
+        self.least = self.n_rows
 
     def add(self, examined: int) -> None:
-        """Count one evaluation."""
+        """Count one pruned evaluation."""
         self.evaluations += 1
-        self.last_pruned = self.n_rows - examined
-        self.pruned += self.last_pruned
         self.examined += examined
+        self.last = examined
         self.least = min(self.least, examined)
 
 
@@ -79,7 +74,7 @@ class ResortPolicy(ABC):
         Parameters
         ----------
         record : Record
-            What has happened since the last sort.
+            What has happened since all margins were stored.
         open_rows : int
             Rows that the bound leaves open at the weights to evaluate.
 
@@ -98,7 +93,7 @@ def sort_period(record: Record, c: float) -> float:
 
 
 class Period(ResortPolicy):
-    """Sort again after a fixed number of evaluations: equation 4.
+    """Store again after a fixed number of evaluations: equation 4.
 
     Parameters
     ----------
@@ -112,58 +107,69 @@ class Period(ResortPolicy):
         self.c = positive(c, "c")
 
     def choose(self, record: Record, open_rows: int) -> Action:
-        """Sort when the period is over; a plain pass where nothing is spared."""
-        if record.evaluations >= sort_period(record, self.c):
-            return Action.SORT
-        return Action.PLAIN if open_rows >= record.n_rows else Action.PRUNED
+        """Take all rows when the period is over, and where nothing is spared."""
+        is_over = record.evaluations >= sort_period(record, self.c)
+        return Action.FULL if is_over or open_rows >= record.n_rows else Action.PRUNED
 
 
 class Adaptive(Period):
-    """The rule of section 3: after the period, when sorting again promises to pay.
+    """The rule of section 3: after the period, when storing again promises to pay.
 
-    Either less than half of the rows were spared last time, or what the last sort has spared above
-    the present rate exceeds the cost of a sort.
+    Either less than half of the rows were spared last time, or what was spared above the present
+    rate exceeds the cost of a sort.
+
+    Parameters
+    ----------
+    c : float, default=10.0
+        As in :class:`Period`.
     """
 
     name: ClassVar[str] = "adaptive"
 
     def choose(self, record: Record, open_rows: int) -> Action:
-        """Sort by conditions a and b of section 3."""
+        """Take all rows by conditions a and b of section 3, and where nothing is spared."""
+        if open_rows >= record.n_rows:
+            return Action.FULL
         if record.evaluations >= sort_period(record, self.c):
-            excess = record.pruned - record.evaluations * record.last_pruned
+            excess = record.evaluations * record.last - record.examined
             sorting = record.n_rows * math.log(max(record.n_rows, 2))
             cost = record.n_rows + sorting / max(record.row_work, 1.0)
-            if 2 * record.last_pruned < record.n_rows or excess > cost:
-                return Action.SORT
-        return Action.PLAIN if open_rows >= record.n_rows else Action.PRUNED
+            if 2 * record.last > record.n_rows or excess > cost:
+                return Action.FULL
+        return Action.PRUNED
 
 
 class Measured(ResortPolicy):
-    """Sort again when the rows examined beyond the best case have cost as much as a sort.
+    """Store again when rows examined beyond the best case have cost as much as all rows.
+
+    The constants are part of the object, so that a run gives the same bits wherever it goes on;
+    :func:`hinge.bounds.measure` gives those of this machine and these data.
 
     Parameters
     ----------
-    open_row : float, default=1.5
-        Cost of a row that is examined alone, relative to a row of a plain pass.
-    sort_row : float, default=0.2
-        Cost of sorting, per row, in the same unit.
+    open_row : float, default=1.3
+        Cost of examining one row of a list, relative to a row of a full pass.
+    store_row : float, default=0.1
+        Cost of storing a margin, per row, in the same unit.
     """
 
     name: ClassVar[str] = "measured"
 
-    def __init__(self, open_row: float = 1.5, sort_row: float = 0.2) -> None:
+    def __init__(self, open_row: float = 1.3, store_row: float = 0.1) -> None:
         self.open_row = positive(open_row, "open_row")
-        self.sort_row = positive(sort_row, "sort_row")
+        self.store_row = positive(store_row, "store_row")
 
     def choose(self, record: Record, open_rows: int) -> Action:
-        """Sort when the accumulated excess exceeds the price of a sort."""
+        """Take all rows when the accumulated excess exceeds their price."""
+        if self.open_row * open_rows >= record.n_rows:
+            return Action.FULL
         best = min(record.least, open_rows)
         excess = self.open_row * (record.examined + open_rows - (record.evaluations + 1) * best)
-        price = record.n_rows * (1.0 + self.sort_row) - self.open_row * best
-        if excess > price:
-            return Action.SORT
-        is_dear = self.open_row * open_rows >= record.n_rows
-        return Action.PLAIN if is_dear else Action.PRUNED
+        price = record.n_rows * (1.0 + self.store_row) - self.open_row * best
+        return Action.FULL if excess > price else Action.PRUNED
+
+    def __repr__(self) -> str:
+        return f"Measured(open_row={self.open_row!r}, store_row={self.store_row!r})"
 
 
 _POLICIES: dict[str, type[ResortPolicy]] = {

@@ -8,33 +8,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hinge.bounds.cells import Bound, Cells
+from hinge.bounds.cells import Bound
 from hinge.bounds.evaluation import Evaluation, rounding_bounds
 from hinge.bounds.names import get_bound
+from hinge.bounds.passes import Passes
 from hinge.bounds.pieces import Pieces, get_pieces
 from hinge.bounds.policy import Action, Record, ResortPolicy, get_policy
+from hinge.bounds.products import dot, norm
+from hinge.bounds.stored import Reference, StoredMargins
 from hinge.errors import InvalidDataError
-from hinge.inequality import UNIT_ROUNDOFF, rounding_factor
 from hinge.labels import row_weights, two_classes
 from hinge.losses import Loss
-from hinge.parameters import real_number
+from hinge.parameters import count, real_number
 from hinge.rows import Rows
-from hinge.threads import single_threaded_blas
+from hinge.threads import thread_count
 
 Floats = NDArray[np.float64]
+RowList = NDArray[np.uint32]
 
 
-@dataclass
-class _Stored:
-    """Margins under the weights of the last sort, in order, and the sums they allow."""
+@dataclass(frozen=True)
+class _LinearSums:
+    """Sums over the rows that the reference has on the linear piece of a loss."""
 
-    w: Floats
-    b: float
-    margins: Floats
-    order: NDArray[np.int64]  # rows by cell, then by margin
-    keys: Floats  # margins in that order
-    starts: NDArray[np.int64]  # where each cell begins
-    sums: dict[Pieces, tuple[Floats, float, float]]  # of the linear piece: rows, weights, labels
+    vector: Floats
+    weight: float
+    labels: float
 
 
 class SortedMargins:
@@ -46,14 +45,17 @@ class SortedMargins:
         The data.
     y : array-like of shape (n_samples,)
         Two labels, or -1 and +1.
-    bound : str or Bound, default="sphere"
-        ``"sphere"``, ``"centred"``, ``"box"``, ``"clusters"``, ``"tree"``, or an object.
+    bound : str or Bound, default="trajectory"
+        ``"sphere"``, ``"centred"``, ``"norms"``, ``"box"``, ``"clusters"``, ``"tree"``,
+        ``"trajectory"``, or an object.
     policy : str, ResortPolicy or None, default=None
         When to sort again; None is ``"measured"``.
     sample_weight : array-like of shape (n_samples,) or None, default=None
         Weights of the rows.
     seed : int, default=0
         For bounds that draw rows.
+    n_jobs : int or None, default=None
+        Threads for large passes, as in scikit-learn; the bits do not depend on it.
 
     Examples
     --------
@@ -67,24 +69,42 @@ class SortedMargins:
         self,
         X: Any,
         y: ArrayLike,
-        bound: str | Bound = "sphere",
+        bound: str | Bound = "trajectory",
         policy: str | ResortPolicy | None = None,
         *,
         sample_weight: ArrayLike | None = None,
         seed: int = 0,
+        n_jobs: int | None = None,
     ) -> None:
         self.rows = X if isinstance(X, Rows) else Rows(X)
         self.signs = _signs(y, self.rows.n_rows)
         weights = row_weights(sample_weight, self.rows.n_rows)
-        self.weights = np.ones(self.rows.n_rows) if weights is None else weights
+        self.weights = np.ones(1) if weights is None else weights
         self.policy = get_policy(policy)
         self.bound = get_bound(bound)
-        self.cells: Cells = self.bound.cells(self.rows, self.signs, seed)
-        self.norms = self.rows.norm_bounds(self.rows.squared_norms)
-        self.largest_norm = float(np.max(self.norms, initial=0.0))
+        self.n_jobs = n_jobs
         n = self.rows.n_rows
+        self.total_weight = float(n) if weights is None else float(self.weights.sum())
         self.record = Record(n, self.rows.n_stored / max(n, 1), self.rows.n_features)
-        self._stored: _Stored | None = None
+        self.stored = StoredMargins(
+            self.rows,
+            self.signs,
+            self.bound.cells(self.rows, self.signs, count(seed, "seed")),
+            self.bound.extrapolates,
+        )
+        self._sums: dict[Pieces, _LinearSums] = {}
+        self._passes: Passes | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_passes": None}
+
+    @property
+    def passes(self) -> Passes:
+        """The compiled passes over these rows."""
+        if self._passes is None:
+            threads = thread_count(self.n_jobs)
+            self._passes = Passes(self.rows, self.signs, self.weights, threads)
+        return self._passes
 
     def evaluate(self, w: ArrayLike, b: float = 0.0, loss: str | Loss = "hinge") -> Evaluation:
         """Return the summed loss and its gradient at these weights.
@@ -103,15 +123,13 @@ class SortedMargins:
         Evaluation
             Value, gradient, and how many rows were examined.
         """
-        weights, offset, pieces = self._point(w), real_number(b, "b"), get_pieces(loss)
-        with single_threaded_blas():
-            if self._stored is None or pieces not in self._stored.sums:
-                return self._all_rows(weights, offset, pieces, sort=True)
-            open_rows = self._open_rows(weights, offset, pieces)
-            action = self.policy.choose(self.record, len(open_rows))
-            if action is Action.PRUNED:
-                return self._some_rows(weights, offset, pieces, open_rows)
-            return self._all_rows(weights, offset, pieces, sort=action is Action.SORT)
+        weights, offset, pieces = self.point(w), real_number(b, "b"), get_pieces(loss)
+        if self.stored.reference is None:
+            return self._all_rows(weights, offset, pieces)
+        open_rows = self.stored.open_rows(weights, offset, pieces)
+        if self.policy.choose(self.record, len(open_rows)) is Action.FULL:
+            return self._all_rows(weights, offset, pieces)
+        return self._some_rows(weights, offset, pieces, open_rows)
 
     def sort(self, w: ArrayLike, b: float = 0.0, loss: str | Loss = "hinge") -> Evaluation:
         """Evaluate all rows and store their margins, whatever the policy says.
@@ -130,11 +148,21 @@ class SortedMargins:
         Evaluation
             Value and gradient.
         """
-        pieces = get_pieces(loss)
-        with single_threaded_blas():
-            return self._all_rows(self._point(w), real_number(b, "b"), pieces, sort=True)
+        return self._all_rows(self.point(w), real_number(b, "b"), get_pieces(loss))
 
-    def _point(self, w: ArrayLike) -> Floats:
+    def point(self, w: ArrayLike) -> Floats:
+        """Return the weights as an array of float64, or raise.
+
+        Parameters
+        ----------
+        w : array-like of shape (n_features,)
+            The weights.
+
+        Returns
+        -------
+        ndarray of shape (n_features,)
+            The weights; the caller's own array where it already is one.
+        """
         weights = np.ascontiguousarray(w, dtype=np.float64)
         if weights.shape != (self.rows.n_features,):
             message = (
@@ -143,91 +171,54 @@ class SortedMargins:
             )
             raise InvalidDataError(message)
         if not np.isfinite(weights).all():
-            message = f"w holds {weights[~np.isfinite(weights)][0]!r}; weights must be finite."
+            wrong = int(np.flatnonzero(~np.isfinite(weights))[0])
+            message = f"w[{wrong}] is {float(weights[wrong])!r}; weights must be finite."
             raise InvalidDataError(message)
         return weights
 
-    def _margins(self, w: Floats, b: float) -> Floats:
+    def _all_rows(self, w: Floats, b: float, pieces: Pieces) -> Evaluation:
         margins = np.empty(self.rows.n_rows)
-        for block in self.rows.blocks():
-            margins[block.rows] = self.signs[block.rows] * (block.dot(w) + b)
-        return margins
-
-    def _sum_of_rows(self, coefficients: Floats) -> Floats:
-        total = np.zeros(self.rows.n_features)
-        for block in self.rows.blocks():
-            total += block.transpose_dot(coefficients[block.rows])
-        return total
-
-    def _all_rows(self, w: Floats, b: float, pieces: Pieces, *, sort: bool) -> Evaluation:
-        margins = self._margins(w, b)
-        if sort:
-            self._store(w, b, margins, pieces)
-        value = float(self.weights @ pieces.value(margins, self.signs))
-        descent = -(self.weights * self.signs) * pieces.descent(margins, self.signs)
-        gradient = self._sum_of_rows(descent)
-        if not sort:
-            self.record.add(self.rows.n_rows)
-        return self._evaluation(w, b, pieces, (value, gradient, float(descent.sum())), len(margins))
-
-    def _store(self, w: Floats, b: float, margins: Floats, pieces: Pieces) -> None:
-        order = np.lexsort((margins, self.cells.of_row))
-        starts = np.searchsorted(self.cells.of_row[order], np.arange(self.cells.count + 1))
-        linear = self.weights * pieces.linear(margins, self.signs)
-        signed = linear * self.signs
-        sums = {pieces: (self._sum_of_rows(signed), float(linear.sum()), float(signed.sum()))}
-        self._stored = _Stored(w.copy(), b, margins, order, margins[order], starts, sums)
+        sums = self.passes.all_rows(w, b, pieces, margins)
+        self.stored.store(Reference(w.copy(), b, margins))
+        linear = _LinearSums(sums.linear, sums.linear_weight, sums.linear_labels)
+        self._sums = {pieces: linear}
         self.record.reset()
+        gradient = -pieces.slope * sums.linear - sums.curved
+        gradient_b = -pieces.slope * sums.linear_labels - sums.descent
+        return self._evaluation(w, b, pieces, (sums.value, gradient, gradient_b), len(margins))
 
-    def _open_rows(self, w: Floats, b: float, pieces: Pieces) -> NDArray[np.int64]:
-        stored = self._stored
-        assert stored is not None  # noqa: S101 - evaluate sorts first
-        shift, spread = self.cells.change(w - stored.w, b - stored.b)
-        spread = spread + self._rounding(w, b, stored)
-        low = np.minimum(pieces.low, pieces.low - shift - spread)
-        high = np.maximum(pieces.high, pieces.high - shift + spread)
-        parts = []
-        for cell in range(self.cells.count):
-            begin, end = stored.starts[cell], stored.starts[cell + 1]
-            keys = stored.keys[begin:end]
-            first = begin + np.searchsorted(keys, low[cell], side="left")
-            last = begin + np.searchsorted(keys, high[cell], side="right")
-            parts.append(stored.order[first:last])
-        return np.sort(np.concatenate(parts))
-
-    def _rounding(self, w: Floats, b: float, stored: _Stored) -> float:
-        """Bound the rounding of stored and new margins and of the comparison itself."""
-        sizes = (np.linalg.norm(w) + np.linalg.norm(stored.w)) * self.largest_norm
-        sizes = sizes + abs(b) + abs(stored.b) + 2.0
-        return float(sizes * (rounding_factor(self.rows.longest_row + 8) + 8.0 * UNIT_ROUNDOFF))
-
-    def _some_rows(
-        self, w: Floats, b: float, pieces: Pieces, numbers: NDArray[np.int64]
-    ) -> Evaluation:
-        stored = self._stored
-        assert stored is not None  # noqa: S101 - evaluate sorts first
-        total, count, labels = stored.sums[pieces]
-        rows, columns, values = self.rows.entries(numbers)
-        signs, weights = self.signs[numbers], self.weights[numbers]
-        scores = np.bincount(rows, values * w[columns], minlength=len(numbers))
-        margins = signs * (scores + b)
-        was_linear = pieces.linear(stored.margins[numbers], signs)
-        value = pieces.level * count - pieces.slope * float(total @ w + b * labels)
-        before = np.where(was_linear, pieces.level - pieces.slope * margins, 0.0)
-        value += float(weights @ (pieces.value(margins, signs) - before))
-        correction = pieces.descent(margins, signs) - pieces.slope * was_linear
-        correction = weights * signs * correction
-        gradient = -pieces.slope * total
-        gradient -= np.bincount(columns, values * correction[rows], minlength=len(total))
-        gradient_b = -pieces.slope * labels - float(correction.sum())
+    def _some_rows(self, w: Floats, b: float, pieces: Pieces, numbers: RowList) -> Evaluation:
+        reference = self.stored.reference
+        assert reference is not None
+        base = self._linear_sums(pieces)
+        sums = self.passes.listed(w, b, pieces, numbers, reference.margins)
+        value = pieces.level * base.weight + sums.value
+        value -= pieces.slope * (dot(base.vector, w) + b * base.labels)
+        gradient = -pieces.slope * base.vector - sums.curved
+        gradient_b = -pieces.slope * base.labels - sums.descent
         self.record.add(len(numbers))
         return self._evaluation(w, b, pieces, (value, gradient, gradient_b), len(numbers))
+
+    def _linear_sums(self, pieces: Pieces) -> _LinearSums:
+        """Return the sums over the linear piece at the reference, made for a new loss."""
+        if pieces not in self._sums:
+            reference = self.stored.reference
+            assert reference is not None
+            linear = pieces.linear(reference.margins, self.signs)
+            numbers = np.flatnonzero(linear).astype(np.uint32)
+            weights = self.weights[numbers] if len(self.weights) > 1 else np.ones(len(numbers))
+            vector = np.zeros(self.rows.n_features)
+            if pieces.slope != 0.0:
+                vector = self.passes.sum_of(numbers)
+            labels = float(np.sum(weights * self.signs[numbers]))
+            self._sums[pieces] = _LinearSums(vector, float(np.sum(weights)), labels)
+        return self._sums[pieces]
 
     def _evaluation(
         self, w: Floats, b: float, pieces: Pieces, sums: tuple[float, Floats, float], examined: int
     ) -> Evaluation:
-        largest = (float(np.linalg.norm(w)), self.largest_norm)
-        bounds = rounding_bounds(self.rows, float(self.weights.sum()), largest, b, pieces)
+        largest = (norm(w), self.stored.largest_norm)
+        bounds = rounding_bounds(self.rows, self.total_weight, largest, b, pieces)
         return Evaluation(*sums, examined, *bounds)
 
 

@@ -70,3 +70,27 @@ class Box(Bound):
         distances = distances_from(rows, of_row, centres)
         radii = largest_in(distances, of_row, len(labels))
         return Cells(of_row, labels, centres, radii, half_widths)
+
+
+class Trajectory(Bound):
+    r"""Another bound for what is left of a change after its part along the last known step.
+
+    The margins of all rows are known at the last two full passes, hence how each one changes along
+    the step u between them. Of a change :math:`\Delta w = a u + r` only the rest r is bounded.
+    Weights that an iteration moves usually keep their direction for a while, so that r is short.
+
+    Parameters
+    ----------
+    base : Bound or None, default=None
+        The bound for the rest; None is ``CentredSphere(per_row=True)``.
+    """
+
+    name: ClassVar[str] = "trajectory"
+    extrapolates = True
+
+    def __init__(self, base: Bound | None = None) -> None:
+        self.base = CentredSphere(per_row=True) if base is None else base
+
+    def cells(self, rows: Rows, signs: NDArray[np.int8], seed: int = 0) -> Cells:
+        """Return the cells of the bound for the rest."""
+        return self.base.cells(rows, signs, seed)

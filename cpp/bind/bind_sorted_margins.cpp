@@ -1,0 +1,286 @@
+// Python's view of margins and their sums: stateless functions over arrays that Python owns.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "any_rows.hpp"
+#include "hinge/margin_pass.hpp"
+#include "hinge/sorted_margins.hpp"
+
+namespace nb = nanobind;
+
+namespace {
+
+using hinge::binding::AnyRows;
+using hinge::binding::require_entries;
+using hinge::binding::require_that;
+using hinge::binding::Vector;
+
+constexpr std::int64_t kSums = 4;
+static_assert(sizeof(hinge::PassSums) == kSums * sizeof(double));
+
+std::int64_t length(std::size_t size) {
+    return static_cast<std::int64_t>(size);
+}
+
+hinge::PassSums& as_sums(const Vector<double>& sums) {
+    return *static_cast<hinge::PassSums*>(static_cast<void*>(sums.data()));
+}
+
+// Rows with their labels and weights.
+class LabelledRows {
+  public:
+    LabelledRows(AnyRows rows, Vector<const std::int8_t> signs, Vector<const double> weights)
+        : rows_(std::move(rows)), signs_(std::move(signs)), weights_(std::move(weights)) {
+        require_entries(signs_.size(), rows_.count(), "signs");
+        require_that(weights_.size() == 1 || length(weights_.size()) == rows_.count(),
+                     "one weight, or one for every row");
+    }
+
+    void pass_over_range(Vector<const double> w, double b, const hinge::LossPieces& loss,
+                         std::pair<std::int64_t, std::int64_t> range, Vector<double> margins,
+                         Vector<double> linear, Vector<double> curved, Vector<double> sums) const {
+        const auto [begin, end] = range;
+        require_that(0 <= begin && begin <= end && end <= rows_.count(), "a range of the rows");
+        require_entries(margins.size(), rows_.count(), "margins");
+        require_entries(w.size(), rows_.width(), "w");
+        require_entries(linear.size(), rows_.width(), "linear");
+        require_entries(curved.size(), rows_.width(), "curved");
+        require_entries(sums.size(), kSums, "sums");
+        rows_.visit([&, begin = begin, end = end](const auto& rows) {
+            hinge::pass_over_range(rows, labels(), {w.data(), b}, loss, begin, end, margins.data(),
+                                   linear.data(), curved.data(), as_sums(sums));
+        });
+    }
+
+    void pass_over_list(Vector<const double> w, double b, const hinge::LossPieces& loss,
+                        Vector<const std::uint32_t> list,
+                        std::pair<std::int64_t, std::int64_t> range, Vector<const double> stored,
+                        Vector<double> descent, Vector<double> sums) const {
+        const auto [begin, end] = range;
+        require_that(0 <= begin && begin <= end && end <= length(list.size()),
+                     "a range of the list");
+        require_listed(list, begin);
+        require_entries(stored.size(), rows_.count(), "stored");
+        require_entries(w.size(), rows_.width(), "w");
+        require_entries(descent.size(), rows_.width(), "descent");
+        require_entries(sums.size(), kSums, "sums");
+        rows_.visit([&, begin = begin, end = end](const auto& rows) {
+            hinge::pass_over_list(rows, labels(), {w.data(), b}, loss, list.data(), begin, end,
+                                  length(list.size()), stored.data(), descent.data(),
+                                  as_sums(sums));
+        });
+    }
+
+    void margins_of_list(Vector<const double> w, double b, Vector<const std::uint32_t> list,
+                         Vector<double> margins) const {
+        require_listed(list, 0);
+        require_entries(w.size(), rows_.width(), "w");
+        require_entries(margins.size(), length(list.size()), "margins");
+        rows_.visit([&](const auto& rows) {
+            hinge::margins_of_list(rows, labels(), {w.data(), b}, list.data(), length(list.size()),
+                                   margins.data());
+        });
+    }
+
+    void sum_of_list(Vector<const std::uint32_t> list, Vector<double> total) const {
+        require_listed(list, 0);
+        require_entries(total.size(), rows_.width(), "total");
+        rows_.visit([&](const auto& rows) {
+            hinge::sum_of_list(rows, labels(), list.data(), length(list.size()), total.data());
+        });
+    }
+
+  private:
+    // A list is checked once, by the call that begins at its beginning: it costs a read of it.
+    void require_listed(const Vector<const std::uint32_t>& list, std::int64_t begin) const {
+        if (begin != 0) {
+            return;
+        }
+        for (std::size_t k = 0; k < list.size(); ++k) {
+            require_that(list.data()[k] < rows_.count(), "the list names a row that is not there");
+        }
+    }
+
+    hinge::RowLabels labels() const {
+        return {signs_.data(), weights_.data(), weights_.size() == 1 ? 0 : 1};
+    }
+
+    AnyRows rows_;
+    Vector<const std::int8_t> signs_;
+    Vector<const double> weights_;
+};
+
+// The arrays of positions, whose lengths agree.
+class CellPositions {
+  public:
+    CellPositions(Vector<const std::uint32_t> order, Vector<const float> keys,
+                  std::optional<Vector<const float>> slopes,
+                  std::optional<Vector<const float>> distances, Vector<const std::int64_t> starts,
+                  bool sorted)
+        : order_(std::move(order)),
+          keys_(std::move(keys)),
+          slopes_(std::move(slopes)),
+          distances_(std::move(distances)),
+          starts_(std::move(starts)),
+          sorted_(sorted) {
+        const std::int64_t count = length(order_.size());
+        require_entries(keys_.size(), count, "keys");
+        require_that(!slopes_ || length(slopes_->size()) == count, "one slope for every row");
+        require_that(!distances_ || length(distances_->size()) == count,
+                     "one distance for every row");
+        require_that(starts_.size() >= 1 && starts_.data()[0] == 0, "the first cell begins at 0");
+        for (std::size_t cell = 1; cell < starts_.size(); ++cell) {
+            require_that(starts_.data()[cell - 1] <= starts_.data()[cell], "cells follow in order");
+        }
+        require_that(starts_.data()[starts_.size() - 1] == count, "the cells hold every row");
+    }
+
+    hinge::Positions view() const {
+        return {order_.data(),
+                keys_.data(),
+                slopes_ ? slopes_->data() : nullptr,
+                distances_ ? distances_->data() : nullptr,
+                starts_.data(),
+                length(starts_.size()) - 1,
+                sorted_};
+    }
+    std::int64_t count() const { return length(order_.size()); }
+
+  private:
+    Vector<const std::uint32_t> order_;
+    Vector<const float> keys_;
+    std::optional<Vector<const float>> slopes_;
+    std::optional<Vector<const float>> distances_;
+    Vector<const std::int64_t> starts_;
+    bool sorted_;
+};
+
+// Per cell the shift, the spread, the rounding and the steepest slope, as rows of one array.
+using CellTable = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+struct Movement {
+    double length;
+    double along;
+    double slope_error;
+    double store_error;
+};
+
+hinge::CellChanges changes(const CellTable& table, const Movement& movement,
+                           const hinge::Positions& at) {
+    require_that(table.shape(0) == 4 && length(table.shape(1)) == at.cells,
+                 "the table of cells must have shape (4, n_cells)");
+    const double* const data = table.data();
+    return {data,
+            data + at.cells,
+            data + 2 * at.cells,
+            data + 3 * at.cells,
+            movement.length,
+            movement.along,
+            movement.slope_error,
+            movement.store_error};
+}
+
+std::int64_t open_rows(const CellPositions& positions, CellTable table, const Movement& movement,
+                       double low, double high, Vector<std::uint32_t> open) {
+    require_entries(open.size(), positions.count() + 1, "open");
+    const hinge::Positions at = positions.view();
+    return hinge::open_rows(at, changes(table, movement, at), {low, high}, open.data());
+}
+
+void lower_bounds(const CellPositions& positions, CellTable table, const Movement& movement,
+                  Vector<double> lowest) {
+    require_entries(lowest.size(), positions.count(), "lowest");
+    const hinge::Positions at = positions.view();
+    hinge::lower_bounds(at, changes(table, movement, at), lowest.data());
+}
+
+void sort_cell(Vector<const float> keys, Vector<std::uint32_t> places,
+               Vector<std::uint32_t> scratch, std::int64_t begin, std::int64_t end) {
+    const std::int64_t count = length(keys.size());
+    require_entries(places.size(), count, "places");
+    require_entries(scratch.size(), count, "scratch");
+    require_that(0 <= begin && begin <= end && end <= count, "a range of the positions");
+    for (std::int64_t k = begin; k < end; ++k) {
+        require_that(places.data()[k] < keys.size(), "a place that is not there");
+    }
+    hinge::sort_by_key(keys.data(), places.data(), scratch.data(), begin, end);
+}
+
+using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+void dots(Matrix matrix, Vector<const double> vector, Vector<double> products) {
+    require_entries(vector.size(), length(matrix.shape(1)), "vector");
+    require_entries(products.size(), length(matrix.shape(0)), "products");
+    const std::int64_t width = length(matrix.shape(1));
+    for (std::int64_t k = 0; k < length(matrix.shape(0)); ++k) {
+        products.data()[k] = hinge::dot(matrix.data() + k * width, vector.data(), width);
+    }
+}
+
+void bind_positions(nb::module_& module) {
+    const auto unlocked = nb::call_guard<nb::gil_scoped_release>();
+    nb::class_<CellPositions>(module, "CellPositions", "Rows cell by cell, with stored margins.")
+        .def(nb::init<Vector<const std::uint32_t>, Vector<const float>,
+                      std::optional<Vector<const float>>, std::optional<Vector<const float>>,
+                      Vector<const std::int64_t>, bool>(),
+             nb::arg("order").noconvert(), nb::arg("keys").noconvert(),
+             nb::arg("slopes").noconvert().none(), nb::arg("distances").noconvert().none(),
+             nb::arg("starts").noconvert(), nb::arg("sorted"));
+    nb::class_<Movement>(module, "Movement", "How far the weights are from the stored ones.")
+        .def(nb::init<double, double, double, double>(), nb::arg("length"), nb::arg("along"),
+             nb::arg("slope_error"), nb::arg("store_error"));
+    module.def("dots", &dots, nb::arg("matrix").noconvert(), nb::arg("vector").noconvert(),
+               nb::arg("products").noconvert(), unlocked,
+               "Write the dot product of every row of a matrix with a vector.");
+    module.def("open_rows", &open_rows, nb::arg("positions"), nb::arg("table").noconvert(),
+               nb::arg("movement"), nb::arg("low"), nb::arg("high"), nb::arg("open").noconvert(),
+               unlocked, "List the rows that may have left their side of the window; count them.");
+    module.def("lower_bounds", &lower_bounds, nb::arg("positions"), nb::arg("table").noconvert(),
+               nb::arg("movement"), nb::arg("lowest").noconvert(), unlocked,
+               "Write a lower bound on the margin at every position.");
+    module.def("sort_cell", &sort_cell, nb::arg("keys").noconvert(), nb::arg("places").noconvert(),
+               nb::arg("scratch").noconvert(), nb::arg("begin"), nb::arg("end"), unlocked,
+               "Sort a range of places by their keys.");
+}
+
+}  // namespace
+
+void bind_sorted_margins(nb::module_& module) {
+    const auto unlocked = nb::call_guard<nb::gil_scoped_release>();
+    using hinge::binding::AnyVector;
+    nb::class_<AnyRows>(module, "AnyRows", "Rows in the caller's memory, dense or CSR.")
+        .def(nb::init<AnyVector, std::optional<AnyVector>, std::optional<AnyVector>, std::int64_t,
+                      std::int64_t>(),
+             nb::arg("values").noconvert(), nb::arg("columns").noconvert().none(),
+             nb::arg("offsets").noconvert().none(), nb::arg("count"), nb::arg("width"));
+    nb::class_<hinge::LossPieces>(module, "LossPieces", "A loss: linear, then quadratic, then 0.")
+        .def(nb::init<double, double, double, double, double, bool>(), nb::arg("low"),
+             nb::arg("high"), nb::arg("level"), nb::arg("slope"), nb::arg("curvature"),
+             nb::arg("tie_errs"));
+    nb::class_<LabelledRows>(module, "LabelledRows", "Rows with labels and weights.")
+        .def(nb::init<AnyRows, Vector<const std::int8_t>, Vector<const double>>(), nb::arg("rows"),
+             nb::arg("signs").noconvert(), nb::arg("weights").noconvert())
+        .def("pass_over_range", &LabelledRows::pass_over_range, nb::arg("w").noconvert(),
+             nb::arg("b"), nb::arg("loss"), nb::arg("range"), nb::arg("margins").noconvert(),
+             nb::arg("linear").noconvert(), nb::arg("curved").noconvert(),
+             nb::arg("sums").noconvert(), unlocked,
+             "Add up a loss over a range of rows, and store their margins.")
+        .def("pass_over_list", &LabelledRows::pass_over_list, nb::arg("w").noconvert(),
+             nb::arg("b"), nb::arg("loss"), nb::arg("list").noconvert(), nb::arg("range"),
+             nb::arg("stored").noconvert(), nb::arg("descent").noconvert(),
+             nb::arg("sums").noconvert(), unlocked,
+             "Add up what listed rows change since their margins were stored.")
+        .def("margins_of_list", &LabelledRows::margins_of_list, nb::arg("w").noconvert(),
+             nb::arg("b"), nb::arg("list").noconvert(), nb::arg("margins").noconvert(), unlocked,
+             "Write the margins of listed rows.")
+        .def("sum_of_list", &LabelledRows::sum_of_list, nb::arg("list").noconvert(),
+             nb::arg("total").noconvert(), unlocked,
+             "Add up listed rows, each times its weight and label.");
+    bind_positions(module);
+}

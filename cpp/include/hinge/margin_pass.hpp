@@ -1,0 +1,163 @@
+// Sums of a loss of margins over rows: over all of them in one read, or over a few.
+//
+// A loss of the margin z = y (w'x + b) is level - slope z below `low`, curvature (high - z)^2 from
+// there to `high`, and 0 beyond. Each function works on a range and adds to sums of the caller's,
+// so that the caller bounds the work of a call and fixes the order in which ranges are joined.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "hinge/rows.hpp"
+
+namespace hinge {
+
+struct LossPieces {
+    double low;
+    double high;
+    double level;
+    double slope;
+    double curvature;
+    bool tie_errs;  // a positive row exactly at `low` is on the linear piece
+
+    bool linear(double margin, double sign) const noexcept {
+        return margin < low || (tie_errs && margin == low && sign > 0.0);
+    }
+};
+
+struct RowLabels {
+    const std::int8_t* signs;
+    const double* weights;       // one for every row, or one for all
+    std::int64_t weight_stride;  // 1 or 0
+
+    double sign(std::int64_t i) const noexcept { return static_cast<double>(signs[i]); }
+    double weight(std::int64_t i) const noexcept { return weights[i * weight_stride]; }
+};
+
+struct MarginPoint {
+    const double* w;
+    double b;
+};
+
+// What a pass adds up beside vectors: the value of the loss, minus its derivative by b, and of the
+// rows on the linear piece the weights, and the weights times labels.
+struct PassSums {
+    double value;
+    double descent;
+    double linear_weight;
+    double linear_labels;
+};
+
+template <class Rows>
+double row_margin(const Rows& rows, const RowLabels& labels, const MarginPoint& at,
+                  std::int64_t i) noexcept {
+    return labels.sign(i) * (rows.dot(i, at.w) + at.b);
+}
+
+// Rows from `begin` to `end`: their margins, the sum of y x over the linear piece in `linear`, and
+// over the quadratic piece, times minus the derivative, in `curved`. A row is added while the cache
+// still holds it from its dot product, so that the data is read once.
+template <class Rows>
+void pass_over_range(const Rows& rows, const RowLabels& labels, const MarginPoint& at,
+                     const LossPieces& loss, std::int64_t begin, std::int64_t end, double* margins,
+                     double* linear, double* curved, PassSums& sums) noexcept {
+    for (std::int64_t i = begin; i < end; ++i) {
+        const double sign = labels.sign(i);
+        const double margin = row_margin(rows, labels, at, i);
+        margins[i] = margin;
+        if (loss.linear(margin, sign)) {
+            const double weight = labels.weight(i);
+            sums.value += weight * (loss.level - loss.slope * margin);
+            sums.linear_weight += weight;
+            sums.linear_labels += weight * sign;
+            if (loss.slope != 0.0) {
+                rows.add(i, weight * sign, linear);
+            }
+        } else if (margin < loss.high) {
+            const double reach = loss.high - margin;
+            const double scale = labels.weight(i) * loss.curvature * reach;
+            sums.value += scale * reach;
+            sums.descent += 2.0 * scale * sign;
+            rows.add(i, 2.0 * scale * sign, curved);
+        }
+    }
+    // The linear rows' share of the derivative by b is known from their labels.
+}
+
+// How far ahead a listed row is asked for: enough rows to cover the latency of memory, few enough
+// that the cache still holds them.
+inline constexpr std::int64_t kBytesAhead = 8192;
+inline constexpr std::int64_t kMostRowsAhead = 24;
+inline constexpr std::int64_t kFewestRowsAhead = 2;
+
+template <class Rows>
+std::int64_t rows_ahead(const Rows& rows) noexcept {
+    const std::int64_t bytes =
+        std::max<std::int64_t>(1, rows.stored(0) * static_cast<std::int64_t>(sizeof(*rows.values)));
+    return std::clamp(kBytesAhead / bytes, kFewestRowsAhead, kMostRowsAhead);
+}
+
+// Listed rows, corrected: the caller's sums count those that `stored` has on the linear piece as
+// still being there. Adds to `gradient` minus the change of the gradient, to `sums` the changes.
+template <class Rows>
+void pass_over_list(const Rows& rows, const RowLabels& labels, const MarginPoint& at,
+                    const LossPieces& loss, const std::uint32_t* list, std::int64_t begin,
+                    std::int64_t end, std::int64_t length, const double* stored, double* descent,
+                    PassSums& sums) noexcept {
+    const std::int64_t ahead = length > 0 ? rows_ahead(rows) : 0;
+    for (std::int64_t k = begin; k < end; ++k) {
+        if (k + 2 * ahead < length) {
+            rows.prefetch_extent(list[k + 2 * ahead]);
+        }
+        if (k + ahead < length) {
+            rows.prefetch(list[k + ahead]);
+        }
+        const std::int64_t i = list[k];
+        const double sign = labels.sign(i);
+        const double weight = labels.weight(i);
+        const double margin = row_margin(rows, labels, at, i);
+        const bool was_linear = loss.linear(stored[i], sign);
+        const bool is_linear = loss.linear(margin, sign);
+        const double line = loss.level - loss.slope * margin;
+        const double reach = std::max(0.0, loss.high - margin);
+        const double bend = loss.curvature * reach;
+        const double value = (is_linear ? line : bend * reach) - (was_linear ? line : 0.0);
+        const double slope =
+            (is_linear ? loss.slope : 2.0 * bend) - (was_linear ? loss.slope : 0.0);
+        sums.value += weight * value;
+        const double scale = weight * sign * slope;
+        if (scale != 0.0) {
+            sums.descent += scale;
+            rows.add(i, scale, descent);
+        }
+    }
+}
+
+// Margins of listed rows, in the order of the list.
+template <class Rows>
+void margins_of_list(const Rows& rows, const RowLabels& labels, const MarginPoint& at,
+                     const std::uint32_t* list, std::int64_t length, double* margins) noexcept {
+    const std::int64_t ahead = length > 0 ? rows_ahead(rows) : 0;
+    for (std::int64_t k = 0; k < length; ++k) {
+        if (k + ahead < length) {
+            rows.prefetch(list[k + ahead]);
+        }
+        margins[k] = row_margin(rows, labels, at, list[k]);
+    }
+}
+
+// The sum of listed rows, each times its weight and label.
+template <class Rows>
+void sum_of_list(const Rows& rows, const RowLabels& labels, const std::uint32_t* list,
+                 std::int64_t length, double* total) noexcept {
+    const std::int64_t ahead = length > 0 ? rows_ahead(rows) : 0;
+    for (std::int64_t k = 0; k < length; ++k) {
+        if (k + ahead < length) {
+            rows.prefetch(list[k + ahead]);
+        }
+        const std::int64_t i = list[k];
+        rows.add(i, labels.weight(i) * labels.sign(i), total);
+    }
+}
+
+}  // namespace hinge

@@ -1,0 +1,186 @@
+"""Passes over all rows or a few, in C++: pieces of bounded work, joined in a fixed order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hinge._native import core
+from hinge.bounds.pieces import Pieces
+from hinge.rows import Rows
+
+Floats = NDArray[np.float64]
+RowList = NDArray[np.uint32]
+
+CHUNK_VALUES = 1 << 21  # a few milliseconds of work
+_DENSE_SUMS = 16  # a chunk holds this many times n_features values: its sums are dense vectors
+_VALUE, _DESCENT, _WEIGHT, _LABELS = range(4)
+
+
+@dataclass
+class Sums:
+    """What a pass adds up.
+
+    Parameters
+    ----------
+    linear, curved : ndarray of shape (n_features,)
+        Sum of weighted ``y x`` over the linear piece; over the quadratic one, or over all listed
+        rows, times minus the derivative, or its change.
+    numbers : ndarray of shape (4,)
+        Value, minus the derivative by b (without the linear piece), weights of the linear piece,
+        and its weights times labels.
+    """
+
+    linear: Floats
+    curved: Floats
+    numbers: Floats
+
+    def add(self, other: Sums) -> None:
+        """Add other sums to these."""
+        self.linear += other.linear
+        self.curved += other.curved
+        self.numbers += other.numbers
+
+    @property
+    def value(self) -> float:
+        """The value."""
+        return float(self.numbers[_VALUE])
+
+    @property
+    def descent(self) -> float:
+        """Minus the derivative by b, without the linear piece."""
+        return float(self.numbers[_DESCENT])
+
+    @property
+    def linear_weight(self) -> float:
+        """The weights of the linear piece."""
+        return float(self.numbers[_WEIGHT])
+
+    @property
+    def linear_labels(self) -> float:
+        """The weights times labels of the linear piece."""
+        return float(self.numbers[_LABELS])
+
+
+class Passes:
+    """Rows with labels and weights, ready for passes.
+
+    Parameters
+    ----------
+    rows : Rows
+        The data.
+    signs : ndarray of int8 of shape (n_rows,)
+        The labels.
+    weights : ndarray
+        One weight, or one for every row.
+    threads : int
+        How many threads share out the pieces; the bits do not depend on it.
+    """
+
+    def __init__(
+        self, rows: Rows, signs: NDArray[np.int8], weights: Floats, threads: int = 1
+    ) -> None:
+        rows.check_structure()
+        self.rows, self.threads = rows, threads
+        columns, offsets = (rows.indices, rows.indptr) if rows.is_sparse else (None, None)
+        view = core.AnyRows(rows.values, columns, offsets, rows.n_rows, rows.n_features)
+        self._native = core.LabelledRows(view, signs, weights)
+        values = max(CHUNK_VALUES, _DENSE_SUMS * rows.n_features)
+        self.chunk = max(1, values * rows.n_rows // max(1, rows.n_stored))
+
+    def all_rows(self, w: Floats, b: float, pieces: Pieces, margins: Floats) -> Sums:
+        """Add up the loss over all rows and write their margins."""
+        loss = native_pieces(pieces)
+
+        def piece(span: tuple[int, int]) -> Sums:
+            sums = self._empty()
+            self._native.pass_over_range(
+                w, b, loss, span, margins, sums.linear, sums.curved, sums.numbers
+            )
+            return sums
+
+        return self._joined(piece, self.rows.n_rows, self._empty)
+
+    def listed(self, w: Floats, b: float, pieces: Pieces, numbers: RowList, stored: Floats) -> Sums:
+        """Add up what listed rows change against their being as the stored margins say."""
+        loss = native_pieces(pieces)
+        unused = np.empty(0)
+
+        def piece(span: tuple[int, int]) -> Sums:
+            sums = Sums(unused, np.zeros(self.rows.n_features), np.zeros(4))
+            self._native.pass_over_list(
+                w, b, loss, numbers, span, stored, sums.curved, sums.numbers
+            )
+            return sums
+
+        def empty() -> Sums:
+            return Sums(unused, np.zeros(self.rows.n_features), np.zeros(4))
+
+        return self._joined(piece, len(numbers), empty)
+
+    def margins_of(self, w: Floats, b: float, numbers: RowList) -> Floats:
+        """Return the margins of listed rows."""
+        margins = np.empty(len(numbers))
+        for begin, end in _spans(len(numbers), self.chunk):
+            self._native.margins_of_list(w, b, numbers[begin:end], margins[begin:end])
+        return margins
+
+    def sum_of(self, numbers: RowList) -> Floats:
+        """Return the sum of listed rows, each times its weight and label."""
+        total = np.zeros(self.rows.n_features)
+        for begin, end in _spans(len(numbers), self.chunk):
+            self._native.sum_of_list(numbers[begin:end], total)
+        return total
+
+    def _empty(self) -> Sums:
+        width = self.rows.n_features
+        return Sums(np.zeros(width), np.zeros(width), np.zeros(4))
+
+    def _joined(
+        self,
+        piece: Callable[[tuple[int, int]], Sums],
+        length: int,
+        empty: Callable[[], Sums],
+    ) -> Sums:
+        """Run the pieces and add them up from first to last."""
+        spans = _spans(length, self.chunk)
+        if len(spans) == 1:
+            return piece(spans[0])
+        total = empty()
+        if self.threads == 1:
+            for span in spans:
+                total.add(piece(span))
+            return total
+        with ThreadPoolExecutor(max_workers=self.threads) as pool:
+            for sums in _windowed(pool, piece, spans, 2 * self.threads):
+                total.add(sums)
+        return total
+
+
+def _windowed(
+    pool: ThreadPoolExecutor, piece: Callable[[Any], Sums], spans: list[Any], window: int
+) -> Iterator[Sums]:
+    """Yield the results of the pieces in order, with a bounded number under way."""
+    pending = [pool.submit(piece, span) for span in spans[:window]]
+    for number in range(len(spans)):
+        result = pending.pop(0).result()
+        if number + window < len(spans):
+            pending.append(pool.submit(piece, spans[number + window]))
+        yield result
+
+
+def _spans(length: int, chunk: int) -> list[tuple[int, int]]:
+    """Cut a length into pieces; the last one may be shorter."""
+    return [(begin, min(begin + chunk, length)) for begin in range(0, length, chunk)]
+
+
+def native_pieces(pieces: Pieces) -> core.LossPieces:
+    """Return the pieces of a loss as the compiled core has them."""
+    return core.LossPieces(
+        pieces.low, pieces.high, pieces.level, pieces.slope, pieces.curvature, pieces.tie_errs
+    )
