@@ -200,16 +200,35 @@ void lower_bounds(const CellPositions& positions, CellTable table, const Movemen
     hinge::lower_bounds(at, changes(table, movement, at), lowest.data());
 }
 
-void sort_cell(Vector<const float> keys, Vector<std::uint32_t> places,
-               Vector<std::uint32_t> scratch, std::int64_t begin, std::int64_t end) {
-    const std::int64_t count = length(keys.size());
-    require_entries(places.size(), count, "places");
-    require_entries(scratch.size(), count, "scratch");
+void sort_cell(Vector<const float> keys, std::int64_t begin, std::int64_t end,
+               Vector<std::uint32_t> places) {
+    require_entries(places.size(), length(keys.size()), "places");
+    require_that(0 <= begin && begin <= end && end <= length(keys.size()),
+                 "a range of the positions");
+    hinge::sorted_places(keys.data(), begin, end, places.data());
+}
+
+double fill_positions(Vector<const double> margins, std::optional<Vector<const double>> before,
+                      Vector<const std::int8_t> signs, double intercept_step,
+                      Vector<const std::uint32_t> order,
+                      std::pair<std::int64_t, std::int64_t> range, Vector<float> keys,
+                      std::optional<Vector<float>> slopes) {
+    const std::int64_t count = length(margins.size());
+    const auto [begin, end] = range;
     require_that(0 <= begin && begin <= end && end <= count, "a range of the positions");
+    require_that(!before || length(before->size()) == count, "one margin before for every row");
+    require_that(!slopes == !before, "slopes go with margins before");
+    require_that(!slopes || length(slopes->size()) == count, "one slope for every row");
+    require_entries(signs.size(), count, "signs");
+    require_entries(order.size(), count, "order");
+    require_entries(keys.size(), count, "keys");
     for (std::int64_t k = begin; k < end; ++k) {
-        require_that(places.data()[k] < keys.size(), "a place that is not there");
+        require_that(order.data()[k] < count, "the order names a row that is not there");
     }
-    hinge::sort_by_key(keys.data(), places.data(), scratch.data(), begin, end);
+    const hinge::MarginHistory history{margins.data(), before ? before->data() : nullptr,
+                                       signs.data(), intercept_step};
+    return hinge::fill_positions(history, order.data(), begin, end, keys.data(),
+                                 slopes ? slopes->data() : nullptr);
 }
 
 using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
@@ -221,6 +240,16 @@ void dots(Matrix matrix, Vector<const double> vector, Vector<double> products) {
     for (std::int64_t k = 0; k < length(matrix.shape(0)); ++k) {
         products.data()[k] = hinge::dot(matrix.data() + k * width, vector.data(), width);
     }
+}
+
+void movement(Vector<const double> w, Vector<const double> before, Matrix matrix,
+              Vector<double> products) {
+    const std::int64_t width = length(w.size());
+    require_entries(before.size(), width, "before");
+    require_entries(matrix.shape(1), width, "a row of the matrix");
+    require_entries(products.size(), length(matrix.shape(0)) + 2, "products");
+    hinge::movement(w.data(), before.data(), matrix.data(), length(matrix.shape(0)), width,
+                    products.data());
 }
 
 void bind_positions(nb::module_& module) {
@@ -244,9 +273,17 @@ void bind_positions(nb::module_& module) {
     module.def("lower_bounds", &lower_bounds, nb::arg("positions"), nb::arg("table").noconvert(),
                nb::arg("movement"), nb::arg("lowest").noconvert(), unlocked,
                "Write a lower bound on the margin at every position.");
-    module.def("sort_cell", &sort_cell, nb::arg("keys").noconvert(), nb::arg("places").noconvert(),
-               nb::arg("scratch").noconvert(), nb::arg("begin"), nb::arg("end"), unlocked,
-               "Sort a range of places by their keys.");
+    module.def("sort_cell", &sort_cell, nb::arg("keys").noconvert(), nb::arg("begin"),
+               nb::arg("end"), nb::arg("places").noconvert(), unlocked,
+               "Write a range of positions in the order of their keys.");
+    module.def("fill_positions", &fill_positions, nb::arg("margins").noconvert(),
+               nb::arg("before").noconvert().none(), nb::arg("signs").noconvert(),
+               nb::arg("intercept_step"), nb::arg("order").noconvert(), nb::arg("range"),
+               nb::arg("keys").noconvert(), nb::arg("slopes").noconvert().none(), unlocked,
+               "Fill keys and slopes of a range of positions; return the largest slope.");
+    module.def("movement", &movement, nb::arg("w").noconvert(), nb::arg("before").noconvert(),
+               nb::arg("matrix").noconvert(), nb::arg("products").noconvert(), unlocked,
+               "Write w'w, and the products of w - before with itself and the matrix's rows.");
 }
 
 }  // namespace

@@ -84,6 +84,26 @@ void pass_over_range(const Rows& rows, const RowLabels& labels, const MarginPoin
     // The linear rows' share of the derivative by b is known from their labels.
 }
 
+// The change of weights since others, against vectors of interest, in one read of each: w'w, and of
+// the change d = w - before its square and its products with the rows of `matrix`.
+inline void movement(const double* w, const double* before, const double* matrix,
+                     std::int64_t vectors, std::int64_t width, double* products) noexcept {
+    constexpr std::int64_t kBlock = 512;
+    double moved[kBlock];
+    std::fill(products, products + vectors + 2, 0.0);
+    for (std::int64_t start = 0; start < width; start += kBlock) {
+        const std::int64_t size = std::min(kBlock, width - start);
+        for (std::int64_t k = 0; k < size; ++k) {
+            moved[k] = w[start + k] - before[start + k];
+        }
+        products[0] += dot(w + start, w + start, size);
+        products[1] += dot(moved, moved, size);
+        for (std::int64_t v = 0; v < vectors; ++v) {
+            products[v + 2] += dot(matrix + v * width + start, moved, size);
+        }
+    }
+}
+
 // How far ahead a listed row is asked for: enough rows to cover the latency of memory, few enough
 // that the cache still holds them.
 inline constexpr std::int64_t kBytesAhead = 8192;

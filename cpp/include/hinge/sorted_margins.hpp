@@ -15,7 +15,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -39,11 +41,12 @@ struct CellChanges {
     const double* steepest;  // the largest |slope| of the cell
     double length;
     double along;
-    double slope_error;  // of along * slope, relative to |slope|, and
-    double store_error;  // absolute: rounding of margins then and now
+    double slope_error;  // of along * slope
+    double store_error;  // rounding of margins then and now
 };
 
 inline constexpr double kFloatError = 0x1.0p-23;  // of a key or slope as float32, generously
+inline constexpr double kDoubleError = 0x1.0p-48;
 inline constexpr std::int64_t kBatch = 64;
 
 struct Interval {
@@ -51,34 +54,40 @@ struct Interval {
     double high;
 };
 
-// Bounds on the margins at one position, its margin when stored included.
+// Bounds on the margin at one position: now, and of then and now together.
 struct PositionBound {
     double lowest;
     double highest;
-    double least;     // of then and now
-    double greatest;  // of then and now
+    double least;
+    double greatest;
 };
 
+// Which arrays a scan reads is known before it, so that its loop has no branch.
+template <bool kSlopes, bool kDistances>
 inline PositionBound bound_at(const Positions& at, const CellChanges& change, std::int64_t cell,
                               std::int64_t position) noexcept {
     const double key = static_cast<double>(at.keys[position]);
     const double blur = kFloatError * std::abs(key) + change.store_error;
     double centre = key + change.shift[cell];
     double reach = change.spread[cell];
-    if (at.distances != nullptr) {
+    if constexpr (kDistances) {
         const double own =
             change.length * static_cast<double>(at.distances[position]) + change.rounding[cell];
-        reach = std::min(reach, own);
+        reach = own < reach ? own : reach;
     }
-    if (at.slopes != nullptr) {
+    if constexpr (kSlopes) {
         const double move = change.along * static_cast<double>(at.slopes[position]);
         centre += move;
         reach += kFloatError * std::abs(move) + change.slope_error;
     }
-    reach += blur + kFloatError * 0x1.0p-20 * (std::abs(centre) + std::abs(change.shift[cell]));
+    // What double arithmetic itself rounds away here is far below the error of a float32.
+    reach += blur + kDoubleError * (std::abs(centre) + std::abs(change.shift[cell]) + reach);
     const double lowest = centre - reach;
     const double highest = centre + reach;
-    return {lowest, highest, std::min(lowest, key - blur), std::max(highest, key + blur)};
+    const double least = key - blur;
+    const double greatest = key + blur;
+    return {lowest, highest, least < lowest ? least : lowest,
+            greatest > highest ? greatest : highest};
 }
 
 inline bool is_quiet(const PositionBound& bound, const Interval& window) noexcept {
@@ -112,34 +121,93 @@ inline std::pair<std::int64_t, std::int64_t> doubtful(const Positions& at,
     return {first - at.keys, last - at.keys};
 }
 
-// Writes the open rows to `open`, which has a place for every row; returns how many there are.
-inline std::int64_t open_rows(const Positions& at, const CellChanges& change,
-                              const Interval& window, std::uint32_t* open) noexcept {
+template <bool kSlopes, bool kDistances>
+std::int64_t open_in_range(const Positions& at, const CellChanges& change, const Interval& window,
+                           std::int64_t cell, std::pair<std::int64_t, std::int64_t> range,
+                           std::uint32_t* open) noexcept {
     std::int64_t count = 0;
-    std::uint8_t flags[kBatch];
-    for (std::int64_t cell = 0; cell < at.cells; ++cell) {
-        const auto [begin, end] = doubtful(at, change, window, cell);
-        for (std::int64_t base = begin; base < end; base += kBatch) {
-            const std::int64_t size = std::min(kBatch, end - base);
-            for (std::int64_t k = 0; k < size; ++k) {
-                flags[k] = is_quiet(bound_at(at, change, cell, base + k), window) ? 0 : 1;
-            }
-            for (std::int64_t k = 0; k < size; ++k) {
-                open[count] = at.order[base + k];
-                count += flags[k];
-            }
+    for (std::int64_t base = range.first; base < range.second; base += kBatch) {
+        const std::int64_t size = std::min(kBatch, range.second - base);
+        std::int64_t flags[kBatch];
+        std::int64_t found = 0;
+#pragma omp simd reduction(+ : found)
+        for (std::int64_t k = 0; k < size; ++k) {
+            const PositionBound bound = bound_at<kSlopes, kDistances>(at, change, cell, base + k);
+            flags[k] = is_quiet(bound, window) ? 0 : 1;
+            found += flags[k];
+        }
+        if (found == 0) {
+            continue;
+        }
+        for (std::int64_t k = 0; k < size; ++k) {
+            open[count] = at.order[base + k];
+            count += flags[k];
         }
     }
     return count;
 }
 
+// Calls a function with what the positions have as constants: slopes, distances.
+template <class Function>
+auto with_arrays(const Positions& at, Function&& function) {
+    using Yes = std::true_type;
+    using No = std::false_type;
+    if (at.slopes != nullptr) {
+        return at.distances != nullptr ? function(Yes{}, Yes{}) : function(Yes{}, No{});
+    }
+    return at.distances != nullptr ? function(No{}, Yes{}) : function(No{}, No{});
+}
+
+// Writes the open rows to `open`, which has a place for every row and one more; returns how many
+// there are.
+inline std::int64_t open_rows(const Positions& at, const CellChanges& change,
+                              const Interval& window, std::uint32_t* open) noexcept {
+    return with_arrays(at, [&](auto slopes, auto distances) {
+        std::int64_t count = 0;
+        for (std::int64_t cell = 0; cell < at.cells; ++cell) {
+            const auto range = doubtful(at, change, window, cell);
+            count += open_in_range<slopes.value, distances.value>(at, change, window, cell, range,
+                                                                  open + count);
+        }
+        return count;
+    });
+}
+
 // Lower bounds on the margins at every position.
 inline void lower_bounds(const Positions& at, const CellChanges& change, double* lowest) noexcept {
-    for (std::int64_t cell = 0; cell < at.cells; ++cell) {
-        for (std::int64_t k = at.starts[cell]; k < at.starts[cell + 1]; ++k) {
-            lowest[k] = bound_at(at, change, cell, k).lowest;
+    with_arrays(at, [&](auto slopes, auto distances) {
+        for (std::int64_t cell = 0; cell < at.cells; ++cell) {
+            for (std::int64_t k = at.starts[cell]; k < at.starts[cell + 1]; ++k) {
+                lowest[k] = bound_at<slopes.value, distances.value>(at, change, cell, k).lowest;
+            }
+        }
+    });
+}
+
+// Margins then, and how they had changed before that, put where a scan reads them.
+struct MarginHistory {
+    const double* margins;
+    const double* before;  // null where there is none
+    const std::int8_t* signs;
+    double intercept_step;
+};
+
+// Fills the arrays of the positions of one cell; returns the largest |slope|.
+inline double fill_positions(const MarginHistory& history, const std::uint32_t* order,
+                             std::int64_t begin, std::int64_t end, float* keys,
+                             float* slopes) noexcept {
+    double steepest = 0.0;
+    for (std::int64_t k = begin; k < end; ++k) {
+        const std::uint32_t row = order[k];
+        const double margin = history.margins[row];
+        keys[k] = static_cast<float>(margin);
+        if (history.before != nullptr) {
+            const double step = static_cast<double>(history.signs[row]) * history.intercept_step;
+            slopes[k] = static_cast<float>(margin - history.before[row] - step);
+            steepest = std::max(steepest, std::abs(static_cast<double>(slopes[k])));
         }
     }
+    return steepest;
 }
 
 // A float as an integer of the same order.
@@ -149,32 +217,45 @@ inline std::uint32_t ordered_bits(float value) noexcept {
     return (bits & sign) != 0 ? ~bits : bits | sign;
 }
 
-// Sorts positions `begin` to `end` of `places` by key: three passes of eleven bits, stable.
-inline void sort_by_key(const float* keys, std::uint32_t* places, std::uint32_t* scratch,
-                        std::int64_t begin, std::int64_t end) {
+// Sorts entries of a key in the upper and a place in the lower half: three passes of eleven bits,
+// stable. `entries` and `scratch` have the same length.
+inline void sort_entries(std::vector<std::uint64_t>& entries, std::vector<std::uint64_t>& scratch) {
     constexpr int kBits = 11;
+    constexpr int kPlaceBits = 32;
     constexpr std::size_t kBuckets = std::size_t{1} << kBits;
-    std::vector<std::int64_t> counts(kBuckets);
-    std::uint32_t* from = places;
-    std::uint32_t* to = scratch;
+    std::vector<std::size_t> counts(kBuckets);
     for (int pass = 0; pass < 3; ++pass) {
-        const auto bucket = [&](std::uint32_t place) {
-            return (ordered_bits(keys[place]) >> (pass * kBits)) & (kBuckets - 1);
-        };
+        const int drop = kPlaceBits + pass * kBits;
+        const auto bucket = [&](std::uint64_t entry) { return (entry >> drop) & (kBuckets - 1); };
         std::fill(counts.begin(), counts.end(), 0);
-        for (std::int64_t k = begin; k < end; ++k) {
-            ++counts[bucket(from[k])];
+        for (const std::uint64_t entry : entries) {
+            ++counts[bucket(entry)];
         }
-        std::int64_t next = begin;
-        for (std::int64_t& count : counts) {
+        std::size_t next = 0;
+        for (std::size_t& count : counts) {
             next += std::exchange(count, next);
         }
-        for (std::int64_t k = begin; k < end; ++k) {
-            to[counts[bucket(from[k])]++] = from[k];
+        for (const std::uint64_t entry : entries) {
+            scratch[counts[bucket(entry)]++] = entry;
         }
-        std::swap(from, to);
+        entries.swap(scratch);
     }
-    std::copy(from + begin, from + end, places + begin);
+}
+
+// Writes to `places` the positions of a cell in the order of their keys.
+inline void sorted_places(const float* keys, std::int64_t begin, std::int64_t end,
+                          std::uint32_t* places) {
+    const auto size = static_cast<std::size_t>(end - begin);
+    std::vector<std::uint64_t> entries(size);
+    std::vector<std::uint64_t> scratch(size);
+    for (std::size_t k = 0; k < size; ++k) {
+        const std::uint64_t place = static_cast<std::uint64_t>(begin) + k;
+        entries[k] = (static_cast<std::uint64_t>(ordered_bits(keys[place])) << 32) | place;
+    }
+    sort_entries(entries, scratch);
+    for (std::size_t k = 0; k < size; ++k) {
+        places[static_cast<std::size_t>(begin) + k] = static_cast<std::uint32_t>(entries[k]);
+    }
 }
 
 }  // namespace hinge

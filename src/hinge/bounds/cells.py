@@ -12,7 +12,7 @@ the intercept is exact.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -99,18 +99,39 @@ class Cells:
         """
         share = rounding_factor(len(dw) + _SPARE)
         length = (norm(dw) * (1.0 + share) + slack) * (1.0 + 4.0 * UNIT_ROUNDOFF)
+        towards = None if self.centres is None else dots(self.centres, dw)
+        change = self.change_of(length, db, towards, share * length + slack)
+        if self.half_widths is None:
+            return change
+        wide = dots(self.half_widths, np.abs(dw)) * (1.0 + share) + slack * self.radii
+        wide = wide * (1.0 + _SPARE * UNIT_ROUNDOFF) + change.rounding
+        return replace(change, spread=np.minimum(change.spread, wide))
+
+    def change_of(self, length: float, db: float, towards: Floats | None, wrong: float) -> Change:
+        """Return bounds from the length of a change and its products with the centres.
+
+        Parameters
+        ----------
+        length : float
+            An upper bound on the length of the change of the weights.
+        db : float
+            Computed change of the intercept.
+        towards : ndarray of shape (n_cells,) or None
+            Computed products of the change with the centres.
+        wrong : float
+            These products are wrong by at most this times the norm of the centre.
+
+        Returns
+        -------
+        Change
+            Bounds that hold in real arithmetic; half-widths are not used.
+        """
         shift = self.signs * db
         rounding = np.full(self.count, _SPARE * UNIT_ROUNDOFF * abs(db))
-        if self.centres is not None:
-            towards = dots(self.centres, dw)
+        if towards is not None:
             shift = shift + self.signs * towards
-            wrong = share * length + slack
             rounding += wrong * self._centre_norms + _SPARE * UNIT_ROUNDOFF * np.abs(towards)
-        spread = length * self.radii
-        if self.half_widths is not None:
-            wide = dots(self.half_widths, np.abs(dw)) * (1.0 + share)
-            spread = np.minimum(spread, wide + slack * self.radii)
-        spread = spread * (1.0 + _SPARE * UNIT_ROUNDOFF) + rounding
+        spread = length * self.radii * (1.0 + _SPARE * UNIT_ROUNDOFF) + rounding
         return Change(shift, spread, rounding, length)
 
     def row_change(self, row: int, dw: Floats, db: float = 0.0) -> tuple[float, float]:

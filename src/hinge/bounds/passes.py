@@ -104,24 +104,27 @@ class Passes:
             )
             return sums
 
-        return self._joined(piece, self.rows.n_rows, self._empty)
+        return self._joined(piece, self.rows.n_rows)
 
-    def listed(self, w: Floats, b: float, pieces: Pieces, numbers: RowList, stored: Floats) -> Sums:
-        """Add up what listed rows change against their being as the stored margins say."""
+    def listed(
+        self, w: Floats, b: float, pieces: Pieces, numbers: RowList, stored: Floats, start: Floats
+    ) -> Sums:
+        """Add up what listed rows change against their being as the stored margins say.
+
+        ``start`` is what the sums of the first piece begin with; it is overwritten.
+        """
         loss = native_pieces(pieces)
         unused = np.empty(0)
 
         def piece(span: tuple[int, int]) -> Sums:
-            sums = Sums(unused, np.zeros(self.rows.n_features), np.zeros(4))
+            vector = start if span[0] == 0 else np.zeros(self.rows.n_features)
+            sums = Sums(unused, vector, np.zeros(4))
             self._native.pass_over_list(
                 w, b, loss, numbers, span, stored, sums.curved, sums.numbers
             )
             return sums
 
-        def empty() -> Sums:
-            return Sums(unused, np.zeros(self.rows.n_features), np.zeros(4))
-
-        return self._joined(piece, len(numbers), empty)
+        return self._joined(piece, len(numbers))
 
     def margins_of(self, w: Floats, b: float, numbers: RowList) -> Floats:
         """Return the margins of listed rows."""
@@ -141,23 +144,18 @@ class Passes:
         width = self.rows.n_features
         return Sums(np.zeros(width), np.zeros(width), np.zeros(4))
 
-    def _joined(
-        self,
-        piece: Callable[[tuple[int, int]], Sums],
-        length: int,
-        empty: Callable[[], Sums],
-    ) -> Sums:
+    def _joined(self, piece: Callable[[tuple[int, int]], Sums], length: int) -> Sums:
         """Run the pieces and add them up from first to last."""
-        spans = _spans(length, self.chunk)
-        if len(spans) == 1:
-            return piece(spans[0])
-        total = empty()
-        if self.threads == 1:
-            for span in spans:
+        spans = _spans(length, self.chunk) or [(0, 0)]
+        if self.threads == 1 or len(spans) == 1:
+            total = piece(spans[0])
+            for span in spans[1:]:
                 total.add(piece(span))
             return total
         with ThreadPoolExecutor(max_workers=self.threads) as pool:
-            for sums in _windowed(pool, piece, spans, 2 * self.threads):
+            results = _windowed(pool, piece, spans, 2 * self.threads)
+            total = next(results)
+            for sums in results:
                 total.add(sums)
         return total
 

@@ -191,10 +191,11 @@ class SortedMargins:
         reference = self.stored.reference
         assert reference is not None
         base = self._linear_sums(pieces)
-        sums = self.passes.listed(w, b, pieces, numbers, reference.margins)
+        start = pieces.slope * base.vector
+        sums = self.passes.listed(w, b, pieces, numbers, reference.margins, start)
         value = pieces.level * base.weight + sums.value
         value -= pieces.slope * (dot(base.vector, w) + b * base.labels)
-        gradient = -pieces.slope * base.vector - sums.curved
+        gradient = np.negative(sums.curved, out=sums.curved)
         gradient_b = -pieces.slope * base.labels - sums.descent
         self.record.add(len(numbers))
         return self._evaluation(w, b, pieces, (value, gradient, gradient_b), len(numbers))

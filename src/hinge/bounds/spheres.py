@@ -21,15 +21,25 @@ def by_label(signs: NDArray[np.int8]) -> tuple[NDArray[np.int32], Floats]:
 
 
 class Sphere(Bound):
-    """The sphere about the origin that holds all rows: Guillory and Bilmes, equation 2."""
+    """The sphere about the origin that holds all rows: Guillory and Bilmes, equation 2.
+
+    Parameters
+    ----------
+    per_row : bool, default=False
+        Whether every row keeps its own norm, which is never larger.
+    """
 
     name: ClassVar[str] = "sphere"
+
+    def __init__(self, per_row: bool = False) -> None:
+        self.per_row = per_row
 
     def cells(self, rows: Rows, signs: NDArray[np.int8], seed: int = 0) -> Cells:  # noqa: ARG002
         """Return one cell per label, about the origin."""
         of_row, labels = by_label(signs)
         norms = rows.norm_bounds(rows.squared_norms)
-        return Cells(of_row, labels, None, largest_in(norms, of_row, len(labels)))
+        radii = largest_in(norms, of_row, len(labels))
+        return Cells(of_row, labels, None, radii, distances=norms if self.per_row else None)
 
 
 class CentredSphere(Bound):
@@ -82,15 +92,19 @@ class Trajectory(Bound):
     Parameters
     ----------
     base : Bound or None, default=None
-        The bound for the rest; None is ``CentredSphere(per_row=True)``.
+        The bound for the rest; None is ``CentredSphere(per_row=True)``, and for sparse rows, whose
+        mean is dense and no nearer to most of them, ``Sphere(per_row=True)``.
     """
 
     name: ClassVar[str] = "trajectory"
     extrapolates = True
 
     def __init__(self, base: Bound | None = None) -> None:
-        self.base = CentredSphere(per_row=True) if base is None else base
+        self.base = base
 
     def cells(self, rows: Rows, signs: NDArray[np.int8], seed: int = 0) -> Cells:
         """Return the cells of the bound for the rest."""
-        return self.base.cells(rows, signs, seed)
+        base = self.base
+        if base is None:
+            base = Sphere(per_row=True) if rows.is_sparse else CentredSphere(per_row=True)
+        return base.cells(rows, signs, seed)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hinge._native import core
-from hinge.bounds.cells import Cells
+from hinge.bounds.cells import Cells, Change
 from hinge.bounds.pieces import Pieces
-from hinge.bounds.products import dot, norm
+from hinge.bounds.products import dot, dots, norm
 from hinge.inequality import UNIT_ROUNDOFF, rounding_factor
 from hinge.rows import Rows
 
@@ -19,7 +21,7 @@ Floats32 = NDArray[np.float32]
 RowList = NDArray[np.uint32]
 
 _SPARE = 16
-SORT_AFTER_SCANS = 12  # looking at all keys this often costs as much as sorting them once
+SORT_AFTER_SCANS = 24  # looking at all keys this often costs as much as sorting them once
 
 
 @dataclass
@@ -43,23 +45,26 @@ class Reference:
 
 @dataclass
 class Direction:
-    """Where the weights came from: how margins changed on the way is known of every row.
+    """The step between the last two references: how each margin changed on it is known.
 
     Parameters
     ----------
+    before : Reference
+        Where the step began.
     step : ndarray of shape (n_features,)
         Weights of the reference minus those of the one before.
     square : float
         Its squared length.
-    changes : ndarray of shape (n_rows,)
-        Change of each margin that the step alone made, without that of the intercept.
+    towards : ndarray of shape (n_cells,) or None
+        Its products with the centres of the cells.
     error : float
-        Bound on the rounding of these changes.
+        Bound on the rounding of the change of a margin.
     """
 
+    before: Reference
     step: Floats
     square: float
-    changes: Floats
+    towards: Floats | None
     error: float
 
 
@@ -100,10 +105,9 @@ class Positions:
 
     def sort(self) -> None:
         """Put each cell in the order of its keys."""
-        places = np.arange(len(self.order), dtype=np.uint32)
-        scratch = np.empty_like(places)
-        for begin, end in zip(self.starts[:-1].tolist(), self.starts[1:].tolist(), strict=True):
-            core.sort_cell(self.keys, places, scratch, begin, end)
+        places = np.empty_like(self.order)
+        for begin, end in pairwise(self.starts.tolist()):
+            core.sort_cell(self.keys, begin, end, places)
         self.order = self.order[places]
         self.keys = self.keys[places]
         self.slopes = None if self.slopes is None else self.slopes[places]
@@ -141,21 +145,26 @@ class StoredMargins:
         self.reference: Reference | None = None
         self.direction: Direction | None = None
         self.positions: Positions | None = None
+        self._vectors = np.empty((0, rows.n_features))
+        self._norm = 0.0
         self._open = np.empty(rows.n_rows + 1, dtype=np.uint32)
 
     def store(self, reference: Reference) -> None:
         """Take the margins of a full pass as those to start from."""
         before, self.reference = self.reference, reference
-        self.positions = None
-        self.direction = None
+        self.positions = self.direction = None
+        self._norm = norm(reference.w)
+        vectors = [] if self.cells.centres is None else list(self.cells.centres)
         if before is not None and self.extrapolates:
             step = reference.w - before.w
             square = dot(step, step)
             if square > 0.0:
-                changes = reference.margins - before.margins
-                changes -= self.signs * (reference.b - before.b)
-                error = 2.0 * self._store_error(reference.w, reference.b, before)
-                self.direction = Direction(step, square, changes, error)
+                centres = self.cells.centres
+                towards = None if centres is None else dots(centres, step)
+                error = 2.0 * self._store_error(norm(before.w), before.b)
+                self.direction = Direction(before, step, square, towards, error)
+                vectors = [step, *vectors]
+        self._vectors = np.array(vectors).reshape(len(vectors), len(reference.w))
 
     def open_rows(self, w: Floats, b: float, pieces: Pieces) -> RowList:
         """Return the rows that may have left their side of the window."""
@@ -186,46 +195,73 @@ class StoredMargins:
 
     def _make_positions(self) -> Positions:
         assert self.reference is not None
-        keys = _as_float32(self.reference.margins[self.order])
-        slopes, steepest = None, np.zeros(self.cells.count)
-        if self.direction is not None:
-            slopes = _as_float32(self.direction.changes[self.order])
-            for cell in range(self.cells.count):
-                part = slopes[self.starts[cell] : self.starts[cell + 1]]
-                largest = max(np.max(part, initial=0.0), -np.min(part, initial=0.0))
-                steepest[cell] = largest
-        return Positions(self.order, self.starts, keys, slopes, self.distances, steepest)
+        reference, direction = self.reference, self.direction
+        n = len(self.order)
+        keys = np.empty(n, dtype=np.float32)
+        slopes = None if direction is None else np.empty(n, dtype=np.float32)
+        before = None if direction is None else direction.before.margins
+        step = 0.0 if direction is None else reference.b - direction.before.b
+        steepest = [
+            core.fill_positions(
+                reference.margins, before, self.signs, step, self.order, span, keys, slopes
+            )
+            for span in pairwise(self.starts.tolist())
+        ]
+        return Positions(self.order, self.starts, keys, slopes, self.distances, np.array(steepest))
 
     def _movement(self, w: Floats, b: float, positions: Positions) -> tuple[Floats, core.Movement]:
         """Return what the change of the weights means for each cell, and for a row of it."""
         assert self.reference is not None
-        moved = w - self.reference.w
-        along = slope_error = 0.0
-        slack = 2.0 * UNIT_ROUNDOFF * norm(moved)
+        products = np.empty(len(self._vectors) + 2)
+        core.movement(w, self.reference.w, self._vectors, products)
+        db = b - self.reference.b
+        along = 0.0
         if self.direction is not None:
-            along = dot(self.direction.step, moved) / self.direction.square
-            part = along * self.direction.step
-            moved = moved - part
-            slack += 4.0 * UNIT_ROUNDOFF * norm(part) + 2.0 * UNIT_ROUNDOFF * norm(moved)
-            slope_error = abs(along) * self.direction.error
-        change = self.cells.change(moved, b - self.reference.b, slack)
+            along = float(products[2]) / self.direction.square
+        if self.cells.half_widths is None:
+            change = self._change_by_products(products, along, db)
+        else:
+            change = self._change_by_parts(w, along, db)
         table = np.stack([change.shift, change.spread, change.rounding, positions.steepest])
-        error = self._store_error(w, b, self.reference)
+        error = self._store_error(math.sqrt(products[0]), b)
+        slope_error = 0.0 if self.direction is None else abs(along) * self.direction.error
         return table, core.Movement(change.length, along, slope_error, error)
 
-    def _store_error(self, w: Floats, b: float, reference: Reference) -> float:
-        """Bound the rounding of a stored and a new margin together."""
-        sizes = (norm(w) + norm(reference.w)) * self.largest_norm + abs(b) + abs(reference.b)
-        factor = rounding_factor(self.terms + _SPARE) + rounding_factor(len(w) + _SPARE) ** 2
-        return (sizes + 2.0) * factor * (1.0 + _SPARE * UNIT_ROUNDOFF)
+    def _change_by_products(self, products: Floats, along: float, db: float) -> Change:
+        """Bound the change off the direction from products alone, without forming it."""
+        share = rounding_factor(3 * self._vectors.shape[1] + _SPARE)
+        square = float(products[1])
+        length = math.sqrt(square)
+        towards = products[2:] if self.cells.centres is not None else None
+        if self.direction is not None:
+            part = along * along * self.direction.square
+            # The difference cancels where the change is along the step: its error stays.
+            square = max(square - part, 0.0) + 2.0 * share * (square + part)
+            if towards is not None and self.direction.towards is not None:
+                towards = towards[1:] - along * self.direction.towards
+            length += abs(along) * math.sqrt(self.direction.square)
+        rest = math.sqrt(square) * (1.0 + share)
+        return self.cells.change_of(rest, db, towards, 2.0 * share * length)
 
+    def _change_by_parts(self, w: Floats, along: float, db: float) -> Change:
+        """Bound the change off the direction feature by feature."""
+        assert self.reference is not None
+        moved = w - self.reference.w
+        slack = 2.0 * UNIT_ROUNDOFF * norm(moved)
+        if self.direction is not None:
+            part = along * self.direction.step
+            moved -= part
+            slack += 4.0 * UNIT_ROUNDOFF * norm(part) + 2.0 * UNIT_ROUNDOFF * norm(moved)
+        return self.cells.change(moved, db, slack)
 
-def _as_float32(values: Floats) -> Floats32:
-    """Return the nearest float32 values; what is too large becomes infinite, and stays open."""
-    with np.errstate(over="ignore"):
-        return values.astype(np.float32)
+    def _store_error(self, length: float, b: float) -> float:
+        """Bound the rounding of a stored margin and one at weights of that length, together."""
+        assert self.reference is not None
+        sizes = (length + self._norm) * self.largest_norm + abs(b) + abs(self.reference.b) + 2.0
+        return sizes * (rounding_factor(self.terms + _SPARE) + _SPARE * UNIT_ROUNDOFF)
 
 
 def _rounded_up(values: Floats) -> Floats32:
     """Return float32 values that are no smaller."""
-    return np.nextafter(_as_float32(values), np.float32(np.inf))
+    with np.errstate(over="ignore"):
+        return np.nextafter(values.astype(np.float32), np.float32(np.inf))
