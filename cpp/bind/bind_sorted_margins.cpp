@@ -4,6 +4,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -26,6 +27,14 @@ static_assert(sizeof(hinge::PassSums) == kSums * sizeof(double));
 
 std::int64_t length(std::size_t size) {
     return static_cast<std::int64_t>(size);
+}
+
+bool all_below(const std::uint32_t* numbers, std::int64_t count, std::int64_t limit) {
+    std::uint32_t largest = 0;
+    for (std::int64_t k = 0; k < count; ++k) {
+        largest = std::max(largest, numbers[k]);
+    }
+    return count == 0 || static_cast<std::int64_t>(largest) < limit;
 }
 
 hinge::PassSums& as_sums(const Vector<double>& sums) {
@@ -102,9 +111,8 @@ class LabelledRows {
         if (begin != 0) {
             return;
         }
-        for (std::size_t k = 0; k < list.size(); ++k) {
-            require_that(list.data()[k] < rows_.count(), "the list names a row that is not there");
-        }
+        require_that(all_below(list.data(), length(list.size()), rows_.count()),
+                     "the list names a row that is not there");
     }
 
     hinge::RowLabels labels() const {
@@ -222,9 +230,8 @@ double fill_positions(Vector<const double> margins, std::optional<Vector<const d
     require_entries(signs.size(), count, "signs");
     require_entries(order.size(), count, "order");
     require_entries(keys.size(), count, "keys");
-    for (std::int64_t k = begin; k < end; ++k) {
-        require_that(order.data()[k] < count, "the order names a row that is not there");
-    }
+    require_that(all_below(order.data() + begin, end - begin, count),
+                 "the order names a row that is not there");
     const hinge::MarginHistory history{margins.data(), before ? before->data() : nullptr,
                                        signs.data(), intercept_step};
     return hinge::fill_positions(history, order.data(), begin, end, keys.data(),

@@ -17,9 +17,12 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#include "hinge/linalg.hpp"
 
 namespace hinge {
 
@@ -47,51 +50,88 @@ struct CellChanges {
 
 inline constexpr double kFloatError = 0x1.0p-23;  // of a key or slope as float32, generously
 inline constexpr double kDoubleError = 0x1.0p-48;
-inline constexpr std::int64_t kBatch = 64;
 
 struct Interval {
     double low;
     double high;
 };
 
-// Bounds on the margin at one position: now, and of then and now together.
+// The same formulas serve one position (double) and a register full of them (Pack).
+template <class Number>
+Number load_number(const float* at) noexcept {
+    if constexpr (std::is_same_v<Number, double>) {
+        return static_cast<double>(*at);
+    } else {
+        return load_pack(at);
+    }
+}
+
+template <class Number>
+Number smaller(Number a, Number b) noexcept {
+    return b < a ? b : a;
+}
+
+inline double magnitude(double a) noexcept {
+    return std::abs(a);
+}
+
+inline Pack magnitude(Pack a) noexcept {
+    typedef std::int64_t Bits __attribute__((vector_size(sizeof(Pack))));
+    return std::bit_cast<Pack>(std::bit_cast<Bits>(a) & std::numeric_limits<std::int64_t>::max());
+}
+
+// The margin at a position: within `reach` of `centre` now, within `blur` of `key` then.
+template <class Number>
 struct PositionBound {
-    double lowest;
-    double highest;
-    double least;
-    double greatest;
+    Number centre;
+    Number reach;
+    Number key;
+    Number blur;
 };
 
 // Which arrays a scan reads is known before it, so that its loop has no branch.
-template <bool kSlopes, bool kDistances>
-inline PositionBound bound_at(const Positions& at, const CellChanges& change, std::int64_t cell,
-                              std::int64_t position) noexcept {
-    const double key = static_cast<double>(at.keys[position]);
-    const double blur = kFloatError * std::abs(key) + change.store_error;
-    double centre = key + change.shift[cell];
-    double reach = change.spread[cell];
+template <class Number, bool kSlopes, bool kDistances>
+PositionBound<Number> bound_at(const Positions& at, const CellChanges& change, std::int64_t cell,
+                               std::int64_t position) noexcept {
+    const Number key = load_number<Number>(at.keys + position);
+    const Number blur = kFloatError * magnitude(key) + change.store_error;
+    Number centre = key + change.shift[cell];
+    Number reach = Number{} + change.spread[cell];
     if constexpr (kDistances) {
-        const double own =
-            change.length * static_cast<double>(at.distances[position]) + change.rounding[cell];
-        reach = own < reach ? own : reach;
+        const Number distance = load_number<Number>(at.distances + position);
+        reach = smaller(reach, change.length * distance + change.rounding[cell]);
     }
     if constexpr (kSlopes) {
-        const double move = change.along * static_cast<double>(at.slopes[position]);
-        centre += move;
-        reach += kFloatError * std::abs(move) + change.slope_error;
+        const Number move = change.along * load_number<Number>(at.slopes + position);
+        centre = centre + move;
+        reach = reach + kFloatError * magnitude(move) + change.slope_error;
     }
     // What double arithmetic itself rounds away here is far below the error of a float32.
-    reach += blur + kDoubleError * (std::abs(centre) + std::abs(change.shift[cell]) + reach);
-    const double lowest = centre - reach;
-    const double highest = centre + reach;
-    const double least = key - blur;
-    const double greatest = key + blur;
-    return {lowest, highest, least < lowest ? least : lowest,
-            greatest > highest ? greatest : highest};
+    const double shift = std::abs(change.shift[cell]);
+    reach = reach + blur + kDoubleError * (magnitude(centre) + reach + shift);
+    return {centre, reach, key, blur};
 }
 
-inline bool is_quiet(const PositionBound& bound, const Interval& window) noexcept {
-    return bound.greatest < window.low || bound.least > window.high;
+template <class Flags>
+bool any(const Flags& flags) noexcept {
+    auto joined = flags[0];
+    for (std::int64_t lane = 1; lane < kPackWidth; ++lane) {
+        joined |= flags[lane];
+    }
+    return joined != 0;
+}
+
+// Not the opposite comparisons: a bound that is not a number leaves its row open.
+inline bool is_open(const PositionBound<double>& at, const Interval& window) noexcept {
+    const bool below = at.centre + at.reach < window.low && at.key + at.blur < window.low;
+    const bool above = at.centre - at.reach > window.high && at.key - at.blur > window.high;
+    return !(below || above);
+}
+
+inline auto is_open(const PositionBound<Pack>& at, const Interval& window) noexcept {
+    const auto below = (at.centre + at.reach < window.low) & (at.key + at.blur < window.low);
+    const auto above = (at.centre - at.reach > window.high) & (at.key - at.blur > window.high);
+    return ~(below | above);
 }
 
 // The part of a sorted cell that its extremes leave in doubt; all of it where it is not sorted.
@@ -126,23 +166,22 @@ std::int64_t open_in_range(const Positions& at, const CellChanges& change, const
                            std::int64_t cell, std::pair<std::int64_t, std::int64_t> range,
                            std::uint32_t* open) noexcept {
     std::int64_t count = 0;
-    for (std::int64_t base = range.first; base < range.second; base += kBatch) {
-        const std::int64_t size = std::min(kBatch, range.second - base);
-        std::int64_t flags[kBatch];
-        std::int64_t found = 0;
-#pragma omp simd reduction(+ : found)
-        for (std::int64_t k = 0; k < size; ++k) {
-            const PositionBound bound = bound_at<kSlopes, kDistances>(at, change, cell, base + k);
-            flags[k] = is_quiet(bound, window) ? 0 : 1;
-            found += flags[k];
-        }
-        if (found == 0) {
+    std::int64_t k = range.first;
+    for (; k + kPackWidth <= range.second; k += kPackWidth) {
+        const auto flags =
+            is_open(bound_at<Pack, kSlopes, kDistances>(at, change, cell, k), window);
+        if (!any(flags)) {
             continue;
         }
-        for (std::int64_t k = 0; k < size; ++k) {
-            open[count] = at.order[base + k];
-            count += flags[k];
+        for (std::int64_t lane = 0; lane < kPackWidth; ++lane) {
+            open[count] = at.order[k + lane];
+            count -= flags[lane];  // all bits set, which is -1, where open
         }
+    }
+    for (; k < range.second; ++k) {
+        open[count] = at.order[k];
+        count +=
+            is_open(bound_at<double, kSlopes, kDistances>(at, change, cell, k), window) ? 1 : 0;
     }
     return count;
 }
@@ -178,7 +217,9 @@ inline void lower_bounds(const Positions& at, const CellChanges& change, double*
     with_arrays(at, [&](auto slopes, auto distances) {
         for (std::int64_t cell = 0; cell < at.cells; ++cell) {
             for (std::int64_t k = at.starts[cell]; k < at.starts[cell + 1]; ++k) {
-                lowest[k] = bound_at<slopes.value, distances.value>(at, change, cell, k).lowest;
+                const auto bound =
+                    bound_at<double, slopes.value, distances.value>(at, change, cell, k);
+                lowest[k] = bound.centre - bound.reach;
             }
         }
     });
