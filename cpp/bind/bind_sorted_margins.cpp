@@ -196,7 +196,7 @@ hinge::CellChanges changes(const CellTable& table, const Movement& movement,
 
 std::int64_t open_rows(const CellPositions& positions, CellTable table, const Movement& movement,
                        double low, double high, Vector<std::uint32_t> open) {
-    require_entries(open.size(), positions.count() + 1, "open");
+    require_that(length(open.size()) > positions.count(), "open has a place too few");
     const hinge::Positions at = positions.view();
     return hinge::open_rows(at, changes(table, movement, at), {low, high}, open.data());
 }
@@ -222,14 +222,14 @@ double fill_positions(Vector<const double> margins, std::optional<Vector<const d
                       std::pair<std::int64_t, std::int64_t> range, Vector<float> keys,
                       std::optional<Vector<float>> slopes) {
     const std::int64_t count = length(margins.size());
+    const std::int64_t places = length(order.size());
     const auto [begin, end] = range;
-    require_that(0 <= begin && begin <= end && end <= count, "a range of the positions");
+    require_that(0 <= begin && begin <= end && end <= places, "a range of the positions");
     require_that(!before || length(before->size()) == count, "one margin before for every row");
     require_that(!slopes == !before, "slopes go with margins before");
-    require_that(!slopes || length(slopes->size()) == count, "one slope for every row");
+    require_that(!slopes || length(slopes->size()) == places, "one slope for every position");
     require_entries(signs.size(), count, "signs");
-    require_entries(order.size(), count, "order");
-    require_entries(keys.size(), count, "keys");
+    require_entries(keys.size(), places, "keys");
     require_that(all_below(order.data() + begin, end - begin, count),
                  "the order names a row that is not there");
     const hinge::MarginHistory history{margins.data(), before ? before->data() : nullptr,

@@ -13,6 +13,7 @@ from hinge.threads import single_threaded_blas
 Floats = NDArray[np.float64]
 Groups = NDArray[np.int32]
 
+_FEW = 4  # groups for which a pass each is faster than a sort
 _UNDERFLOW = 1e-150  # more than the root of what squares may lose to underflow
 
 
@@ -89,6 +90,19 @@ def extremes(rows: Rows, of_row: Groups, count: int) -> tuple[Floats, Floats]:
 
 def largest_in(values: Floats, of_row: Groups, count: int) -> Floats:
     """Return the largest value of every group; 0 for an empty one."""
+    if count <= _FEW:
+        return np.array([np.max(values[of_row == k], initial=0.0) for k in range(count)])
     largest = np.zeros(count)
     np.maximum.at(largest, of_row, values)
     return largest
+
+
+def by_group(of_row: Groups, count: int) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    """Return the rows group by group, each in order, and where each group begins."""
+    if count <= _FEW:
+        parts = [np.flatnonzero(of_row == k).astype(np.uint32) for k in range(count)]
+        starts = np.cumsum([0, *(len(part) for part in parts)])
+        return np.concatenate([np.empty(0, np.uint32), *parts]), starts.astype(np.int64)
+    order = np.argsort(of_row, kind="stable").astype(np.uint32)
+    counts = np.bincount(of_row, minlength=count)
+    return order, np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)

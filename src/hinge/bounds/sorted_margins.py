@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -126,6 +127,10 @@ class SortedMargins:
         weights, offset, pieces = self.point(w), real_number(b, "b"), get_pieces(loss)
         if self.stored.reference is None:
             return self._all_rows(weights, offset, pieces)
+        # While weights move far, a sample says so for less than a scan of all keys.
+        guess = self.stored.guess_open(weights, offset, pieces)
+        if guess is not None and self.policy.choose(self.record, guess) is Action.FULL:
+            return self._all_rows(weights, offset, pieces)
         open_rows = self.stored.open_rows(weights, offset, pieces)
         if self.policy.choose(self.record, len(open_rows)) is Action.FULL:
             return self._all_rows(weights, offset, pieces)
@@ -170,7 +175,8 @@ class SortedMargins:
                 f"it must be ({self.rows.n_features},)."
             )
             raise InvalidDataError(message)
-        if not np.isfinite(weights).all():
+        # One number that is not finite makes the sum of squares so; a sum that overflows does not.
+        if not math.isfinite(dot(weights, weights)) and not np.isfinite(weights).all():
             wrong = int(np.flatnonzero(~np.isfinite(weights))[0])
             message = f"w[{wrong}] is {float(weights[wrong])!r}; weights must be finite."
             raise InvalidDataError(message)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hinge._native import core
 from hinge.bounds.cells import Cells, Change
+from hinge.bounds.geometry import by_group
 from hinge.bounds.pieces import Pieces
 from hinge.bounds.products import dot, dots, norm
 from hinge.inequality import UNIT_ROUNDOFF, rounding_factor
@@ -21,6 +22,8 @@ Floats32 = NDArray[np.float32]
 RowList = NDArray[np.uint32]
 
 _SPARE = 16
+_SAMPLE = 1024
+_SAMPLED_FROM = 16 * _SAMPLE  # rows from which a look at a sample pays
 SORT_AFTER_SCANS = 24  # looking at all keys this often costs as much as sorting them once
 
 
@@ -66,6 +69,36 @@ class Direction:
     square: float
     towards: Floats | None
     error: float
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Rows cell by cell, and what is known of them whatever the weights.
+
+    Parameters
+    ----------
+    order : ndarray of uint32
+        The row at each position.
+    starts : ndarray of int64
+        Where each cell begins, and the end.
+    distances : ndarray of float32 or None
+        Distances from the centre, rounded up.
+    """
+
+    order: RowList
+    starts: NDArray[np.int64]
+    distances: Floats32 | None
+
+    @classmethod
+    def of(cls, cells: Cells, order: RowList, starts: NDArray[np.int64]) -> Layout:
+        """Return the layout of these cells."""
+        distances = None if cells.distances is None else _rounded_up(cells.distances[order])
+        return cls(order, starts, distances)
+
+    def every(self, stride: int) -> Layout:
+        """Return a layout of every so manieth position."""
+        distances = None if self.distances is None else self.distances[::stride].copy()
+        return Layout(self.order[::stride].copy(), -(-self.starts // stride), distances)
 
 
 @dataclass
@@ -136,12 +169,10 @@ class StoredMargins:
         self.cells, self.extrapolates, self.signs = cells, extrapolates, signs
         self.largest_norm = float(np.max(rows.norm_bounds(rows.squared_norms), initial=0.0))
         self.terms = rows.longest_row
-        self.order: RowList = np.argsort(cells.of_row, kind="stable").astype(np.uint32)
-        counts = np.bincount(cells.of_row, minlength=cells.count)
-        self.starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        self.distances: Floats32 | None = None
-        if cells.distances is not None:
-            self.distances = _rounded_up(cells.distances[self.order])
+        self.layout = Layout.of(cells, *by_group(cells.of_row, cells.count))
+        self.sample: Layout | None = None
+        if rows.n_rows > _SAMPLED_FROM:
+            self.sample = self.layout.every(rows.n_rows // _SAMPLE)
         self.reference: Reference | None = None
         self.direction: Direction | None = None
         self.positions: Positions | None = None
@@ -166,6 +197,17 @@ class StoredMargins:
                 vectors = [step, *vectors]
         self._vectors = np.array(vectors).reshape(len(vectors), len(reference.w))
 
+    def guess_open(self, w: Floats, b: float, pieces: Pieces) -> int | None:
+        """Return about how many rows are open where finding them would cost much; else None."""
+        if self.sample is None or self.positions is not None:
+            return None
+        positions = self._make_positions(self.sample)
+        table, movement = self._movement(w, b, positions)
+        count = core.open_rows(
+            positions.native(), table, movement, pieces.low, pieces.high, self._open
+        )
+        return int(count) * len(self.layout.order) // len(positions.order)
+
     def open_rows(self, w: Floats, b: float, pieces: Pieces) -> RowList:
         """Return the rows that may have left their side of the window."""
         positions = self._ready_positions()
@@ -186,28 +228,30 @@ class StoredMargins:
     def _ready_positions(self) -> Positions:
         """Return the positions, made when first asked for and sorted when that is worth it."""
         if self.positions is None:
-            self.positions = self._make_positions()
+            self.positions = self._make_positions(self.layout)
         elif not self.positions.is_sorted:
             self.positions.scans += 1
             if self.positions.scans >= SORT_AFTER_SCANS:
                 self.positions.sort()
         return self.positions
 
-    def _make_positions(self) -> Positions:
+    def _make_positions(self, layout: Layout) -> Positions:
         assert self.reference is not None
         reference, direction = self.reference, self.direction
-        n = len(self.order)
+        n = len(layout.order)
         keys = np.empty(n, dtype=np.float32)
         slopes = None if direction is None else np.empty(n, dtype=np.float32)
         before = None if direction is None else direction.before.margins
         step = 0.0 if direction is None else reference.b - direction.before.b
         steepest = [
             core.fill_positions(
-                reference.margins, before, self.signs, step, self.order, span, keys, slopes
+                reference.margins, before, self.signs, step, layout.order, span, keys, slopes
             )
-            for span in pairwise(self.starts.tolist())
+            for span in pairwise(layout.starts.tolist())
         ]
-        return Positions(self.order, self.starts, keys, slopes, self.distances, np.array(steepest))
+        return Positions(
+            layout.order, layout.starts, keys, slopes, layout.distances, np.array(steepest)
+        )
 
     def _movement(self, w: Floats, b: float, positions: Positions) -> tuple[Floats, core.Movement]:
         """Return what the change of the weights means for each cell, and for a row of it."""
