@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from hinge.bounds.cells import Bound, Cells, Change
+from hinge.bounds.clusters import Clusters
 from hinge.bounds.evaluation import Evaluation
 from hinge.bounds.names import get_bound
 from hinge.bounds.policy import Action, Adaptive, Measured, Period, ResortPolicy
+from hinge.bounds.sampling import SampledMargins
+from hinge.bounds.search import SmallestMargins, smallest_margins
 from hinge.bounds.sorted_margins import SortedMargins
 from hinge.bounds.spheres import Box, CentredSphere, Sphere, Trajectory
+from hinge.bounds.tree import MetricTree
+from hinge.bounds.upper import LogisticBound
 
 __all__ = [
     "Action",
@@ -17,12 +22,18 @@ __all__ = [
     "Cells",
     "CentredSphere",
     "Change",
+    "Clusters",
     "Evaluation",
+    "LogisticBound",
     "Measured",
+    "MetricTree",
     "Period",
     "ResortPolicy",
+    "SampledMargins",
+    "SmallestMargins",
     "SortedMargins",
     "Sphere",
     "Trajectory",
     "get_bound",
+    "smallest_margins",
 ]

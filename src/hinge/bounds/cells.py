@@ -12,6 +12,7 @@ the intercept is exact.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -46,6 +47,10 @@ class Change:
     spread: Floats
     rounding: Floats
     length: float
+
+
+#: Says of nodes, given their first and last cell and their change, which are decided.
+Decides = Callable[[NDArray[np.int64], NDArray[np.int64], Change], NDArray[np.bool_]]
 
 
 @dataclass(frozen=True)
@@ -106,6 +111,33 @@ class Cells:
         wide = dots(self.half_widths, np.abs(dw)) * (1.0 + share) + slack * self.radii
         wide = wide * (1.0 + _SPARE * UNIT_ROUNDOFF) + change.rounding
         return replace(change, spread=np.minimum(change.spread, wide))
+
+    @property
+    def needs_parts(self) -> bool:
+        """Whether a change is bounded by its features, or by some of the cells alone."""
+        return self.half_widths is not None
+
+    def decided_change(self, dw: Floats, db: float, slack: float, decides: Decides) -> Change:
+        """Return the change of each cell; nested cells leave out what a larger one decides.
+
+        Parameters
+        ----------
+        dw : ndarray of shape (n_features,)
+            Computed change of the weights.
+        db : float
+            Computed change of the intercept.
+        slack : float
+            Error of the change of the weights, in norm.
+        decides : callable
+            Says of nodes, given as ranges of cells and their change, which are decided.
+
+        Returns
+        -------
+        Change
+            Bounds for every cell.
+        """
+        del decides  # these cells are not nested
+        return self.change(dw, db, slack)
 
     def change_of(self, length: float, db: float, towards: Floats | None, wrong: float) -> Change:
         """Return bounds from the length of a change and its products with the centres.

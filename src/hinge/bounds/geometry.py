@@ -106,3 +106,17 @@ def by_group(of_row: Groups, count: int) -> tuple[NDArray[np.uint32], NDArray[np
     order = np.argsort(of_row, kind="stable").astype(np.uint32)
     counts = np.bincount(of_row, minlength=count)
     return order, np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+
+def nearest(rows: Rows, members: NDArray[np.int64], centres: Floats) -> Groups:
+    """Return the nearest centre of each of these rows, which are in increasing order."""
+    offsets = -0.5 * np.einsum("ij,ij->i", centres, centres)
+    groups = np.empty(len(members), dtype=np.int32)
+    with single_threaded_blas():
+        for block in rows.blocks():
+            first, last = np.searchsorted(members, (block.start, block.stop))
+            if first < last:
+                part = block.matrix[members[first:last] - block.start]
+                scores = np.asarray(part @ centres.T) + offsets
+                groups[first:last] = np.argmax(scores, axis=1)
+    return groups

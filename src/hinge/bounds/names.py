@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from hinge.bounds.cells import Bound
+from hinge.bounds.clusters import Clusters
 from hinge.bounds.spheres import Box, CentredSphere, Sphere, Trajectory
+from hinge.bounds.tree import MetricTree
 from hinge.errors import unknown_name
 
 _BOUNDS: dict[str, Callable[[], Bound]] = {
@@ -13,6 +15,8 @@ _BOUNDS: dict[str, Callable[[], Bound]] = {
     "centred": CentredSphere,
     "norms": lambda: CentredSphere(per_row=True),
     "box": Box,
+    "clusters": Clusters,
+    "tree": MetricTree,
     "trajectory": Trajectory,
 }
 

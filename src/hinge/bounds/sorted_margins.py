@@ -15,8 +15,9 @@ from hinge.bounds.names import get_bound
 from hinge.bounds.passes import Passes
 from hinge.bounds.pieces import Pieces, get_pieces
 from hinge.bounds.policy import Action, Record, ResortPolicy, get_policy
+from hinge.bounds.positions import Reference
 from hinge.bounds.products import dot, norm
-from hinge.bounds.stored import Reference, StoredMargins
+from hinge.bounds.stored import StoredMargins
 from hinge.errors import InvalidDataError
 from hinge.labels import row_weights, two_classes
 from hinge.losses import Loss

@@ -3,149 +3,28 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hinge._native import core
-from hinge.bounds.cells import Cells, Change
+from hinge.bounds.cells import Cells, Change, Decides
 from hinge.bounds.geometry import by_group
 from hinge.bounds.pieces import Pieces
+from hinge.bounds.positions import Direction, Layout, Positions, Reference
 from hinge.bounds.products import dot, dots, norm
 from hinge.inequality import UNIT_ROUNDOFF, rounding_factor
 from hinge.rows import Rows
 
 Floats = NDArray[np.float64]
-Floats32 = NDArray[np.float32]
 RowList = NDArray[np.uint32]
 
 _SPARE = 16
+_FLOAT_ERROR = 2.0**-22  # of a key or slope as float32, generously
 _SAMPLE = 1024
 _SAMPLED_FROM = 16 * _SAMPLE  # rows from which a look at a sample pays
 SORT_AFTER_SCANS = 24  # looking at all keys this often costs as much as sorting them once
-
-
-@dataclass
-class Reference:
-    """Weights, and the margins of all rows under them.
-
-    Parameters
-    ----------
-    w : ndarray of shape (n_features,)
-        The weights.
-    b : float
-        The intercept.
-    margins : ndarray of shape (n_rows,)
-        The margins.
-    """
-
-    w: Floats
-    b: float
-    margins: Floats
-
-
-@dataclass
-class Direction:
-    """The step between the last two references: how each margin changed on it is known.
-
-    Parameters
-    ----------
-    before : Reference
-        Where the step began.
-    step : ndarray of shape (n_features,)
-        Weights of the reference minus those of the one before.
-    square : float
-        Its squared length.
-    towards : ndarray of shape (n_cells,) or None
-        Its products with the centres of the cells.
-    error : float
-        Bound on the rounding of the change of a margin.
-    """
-
-    before: Reference
-    step: Floats
-    square: float
-    towards: Floats | None
-    error: float
-
-
-@dataclass(frozen=True)
-class Layout:
-    """Rows cell by cell, and what is known of them whatever the weights.
-
-    Parameters
-    ----------
-    order : ndarray of uint32
-        The row at each position.
-    starts : ndarray of int64
-        Where each cell begins, and the end.
-    distances : ndarray of float32 or None
-        Distances from the centre, rounded up.
-    """
-
-    order: RowList
-    starts: NDArray[np.int64]
-    distances: Floats32 | None
-
-    @classmethod
-    def of(cls, cells: Cells, order: RowList, starts: NDArray[np.int64]) -> Layout:
-        """Return the layout of these cells."""
-        distances = None if cells.distances is None else _rounded_up(cells.distances[order])
-        return cls(order, starts, distances)
-
-    def every(self, stride: int) -> Layout:
-        """Return a layout of every so manieth position."""
-        distances = None if self.distances is None else self.distances[::stride].copy()
-        return Layout(self.order[::stride].copy(), -(-self.starts // stride), distances)
-
-
-@dataclass
-class Positions:
-    """Rows cell by cell with what a scan needs of them, in float32.
-
-    Parameters
-    ----------
-    order : ndarray of uint32
-        The row at each position.
-    starts : ndarray of int64
-        Where each cell begins, and the end.
-    keys : ndarray of float32
-        Margins of the reference.
-    slopes, distances : ndarray of float32 or None
-        Changes along the direction; distances from the centre.
-    steepest : ndarray of shape (n_cells,)
-        The largest slope of each cell in size.
-    is_sorted : bool, default=False
-        Whether each cell is in the order of its keys.
-    """
-
-    order: RowList
-    starts: NDArray[np.int64]
-    keys: Floats32
-    slopes: Floats32 | None
-    distances: Floats32 | None
-    steepest: Floats
-    is_sorted: bool = False
-    scans: int = field(default=0)
-
-    def native(self) -> core.CellPositions:
-        """Return the view that the compiled core works on."""
-        return core.CellPositions(
-            self.order, self.keys, self.slopes, self.distances, self.starts, self.is_sorted
-        )
-
-    def sort(self) -> None:
-        """Put each cell in the order of its keys."""
-        places = np.empty_like(self.order)
-        for begin, end in pairwise(self.starts.tolist()):
-            core.sort_cell(self.keys, begin, end, places)
-        self.order = self.order[places]
-        self.keys = self.keys[places]
-        self.slopes = None if self.slopes is None else self.slopes[places]
-        self.distances = None if self.distances is None else self.distances[places]
-        self.is_sorted = True
 
 
 class StoredMargins:
@@ -202,7 +81,7 @@ class StoredMargins:
         if self.sample is None or self.positions is not None:
             return None
         positions = self._make_positions(self.sample)
-        table, movement = self._movement(w, b, positions)
+        table, movement = self._movement(w, b, positions, pieces)
         count = core.open_rows(
             positions.native(), table, movement, pieces.low, pieces.high, self._open
         )
@@ -211,11 +90,40 @@ class StoredMargins:
     def open_rows(self, w: Floats, b: float, pieces: Pieces) -> RowList:
         """Return the rows that may have left their side of the window."""
         positions = self._ready_positions()
-        table, movement = self._movement(w, b, positions)
+        table, movement = self._movement(w, b, positions, pieces)
         count = core.open_rows(
             positions.native(), table, movement, pieces.low, pieces.high, self._open
         )
         return self._open[:count]
+
+    def decided(
+        self, w: Floats, b: float, pieces: Pieces, drawn: RowList
+    ) -> tuple[RowList, RowList]:
+        """Return which of some rows are surely on the linear piece, and which are open."""
+        reference = self.reference
+        assert reference is not None
+        of_row = self.cells.of_row[drawn]
+        by_cell = drawn[np.argsort(of_row, kind="stable")]
+        starts = np.searchsorted(np.sort(of_row), np.arange(self.cells.count + 1))
+        positions = self._make_positions(Layout.of(self.cells, by_cell, starts.astype(np.int64)))
+        table, movement = self._movement(w, b, positions, pieces)
+        room = np.empty(len(drawn) + 1, dtype=np.uint32)
+        # Named by position: a row may have been drawn twice.
+        positions.order = np.arange(len(drawn), dtype=np.uint32)
+        native = positions.native()
+        count = core.open_rows(native, table, movement, pieces.low, pieces.high, room)
+        is_open = np.zeros(len(drawn), dtype=bool)
+        is_open[room[:count]] = True
+        quiet = by_cell[~is_open]
+        linear = pieces.linear(reference.margins[quiet], self.signs[quiet])
+        return quiet[linear], by_cell[is_open]
+
+    def cell_changes(self, w: Floats, b: float) -> tuple[Floats, Floats]:
+        """Return, per cell, the shift of all its margins and how far from it one may be."""
+        positions = self._ready_positions()
+        table, movement = self._movement(w, b, positions)
+        reach = table[1] + abs(movement.along) * table[3] + movement.slope_error
+        return table[0], reach * (1.0 + 2.0**-20) + movement.store_error
 
     def lower_bounds(self, w: Floats, b: float) -> tuple[RowList, Floats]:
         """Return the rows in some order, and a lower bound on the margin of each."""
@@ -253,22 +161,26 @@ class StoredMargins:
             layout.order, layout.starts, keys, slopes, layout.distances, np.array(steepest)
         )
 
-    def _movement(self, w: Floats, b: float, positions: Positions) -> tuple[Floats, core.Movement]:
+    def _movement(
+        self, w: Floats, b: float, positions: Positions, pieces: Pieces | None = None
+    ) -> tuple[Floats, core.Movement]:
         """Return what the change of the weights means for each cell, and for a row of it."""
         assert self.reference is not None
         products = np.empty(len(self._vectors) + 2)
         core.movement(w, self.reference.w, self._vectors, products)
         db = b - self.reference.b
-        along = 0.0
+        along = slope_error = 0.0
         if self.direction is not None:
             along = float(products[2]) / self.direction.square
-        if self.cells.half_widths is None:
-            change = self._change_by_products(products, along, db)
-        else:
-            change = self._change_by_parts(w, along, db)
-        table = np.stack([change.shift, change.spread, change.rounding, positions.steepest])
+            slope_error = abs(along) * self.direction.error
         error = self._store_error(math.sqrt(products[0]), b)
-        slope_error = 0.0 if self.direction is None else abs(along) * self.direction.error
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self.cells.needs_parts:
+                decides = _Decides(positions, pieces, along, error + slope_error)
+                change = self._change_by_parts(w, along, db, decides)
+            else:
+                change = self._change_by_products(products, along, db)
+        table = np.stack([change.shift, change.spread, change.rounding, positions.steepest])
         return table, core.Movement(change.length, along, slope_error, error)
 
     def _change_by_products(self, products: Floats, along: float, db: float) -> Change:
@@ -287,7 +199,7 @@ class StoredMargins:
         rest = math.sqrt(square) * (1.0 + share)
         return self.cells.change_of(rest, db, towards, 2.0 * share * length)
 
-    def _change_by_parts(self, w: Floats, along: float, db: float) -> Change:
+    def _change_by_parts(self, w: Floats, along: float, db: float, decides: Decides) -> Change:
         """Bound the change off the direction feature by feature."""
         assert self.reference is not None
         moved = w - self.reference.w
@@ -296,7 +208,7 @@ class StoredMargins:
             part = along * self.direction.step
             moved -= part
             slack += 4.0 * UNIT_ROUNDOFF * norm(part) + 2.0 * UNIT_ROUNDOFF * norm(moved)
-        return self.cells.change(moved, db, slack)
+        return self.cells.decided_change(moved, db, slack, decides)
 
     def _store_error(self, length: float, b: float) -> float:
         """Bound the rounding of a stored margin and one at weights of that length, together."""
@@ -305,7 +217,28 @@ class StoredMargins:
         return sizes * (rounding_factor(self.terms + _SPARE) + _SPARE * UNIT_ROUNDOFF)
 
 
-def _rounded_up(values: Floats) -> Floats32:
-    """Return float32 values that are no smaller."""
-    with np.errstate(over="ignore"):
-        return np.nextafter(values.astype(np.float32), np.float32(np.inf))
+class _Decides:
+    """Says which nodes of a tree have all their rows surely where they were."""
+
+    def __init__(
+        self, positions: Positions, pieces: Pieces | None, along: float, error: float
+    ) -> None:
+        self.pieces, self.along, self.error = pieces, abs(along), error
+        self.lowest, self.highest = positions.extremes()
+        self.steepest = positions.steepest
+
+    def __call__(
+        self, first: NDArray[np.int64], last: NDArray[np.int64], change: Change
+    ) -> NDArray[np.bool_]:
+        if self.pieces is None:
+            return np.zeros(len(first), dtype=bool)
+        spans = list(zip(first.tolist(), last.tolist(), strict=True))
+        lowest = np.array([self.lowest[begin:end].min() for begin, end in spans])
+        highest = np.array([self.highest[begin:end].max() for begin, end in spans])
+        steepest = np.array([self.steepest[begin:end].max() for begin, end in spans])
+        blur = self.error + _FLOAT_ERROR * np.maximum(np.abs(lowest), np.abs(highest))
+        reach = change.spread + (1.0 + _FLOAT_ERROR) * self.along * steepest + 2.0 * blur
+        rise = np.maximum(change.shift + reach, blur)
+        fall = np.minimum(change.shift - reach, -blur)
+        is_below = np.asarray(highest + rise < self.pieces.low)
+        return is_below | (lowest + fall > self.pieces.high)

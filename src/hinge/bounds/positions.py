@@ -1,0 +1,152 @@
+"""Arrays of stored margins: weights and margins of a full pass, and rows laid out for a scan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hinge._native import core
+from hinge.bounds.cells import Cells
+
+Floats = NDArray[np.float64]
+Floats32 = NDArray[np.float32]
+RowList = NDArray[np.uint32]
+
+
+@dataclass
+class Reference:
+    """Weights, and the margins of all rows under them.
+
+    Parameters
+    ----------
+    w : ndarray of shape (n_features,)
+        The weights.
+    b : float
+        The intercept.
+    margins : ndarray of shape (n_rows,)
+        The margins.
+    """
+
+    w: Floats
+    b: float
+    margins: Floats
+
+
+@dataclass
+class Direction:
+    """The step between the last two references: how each margin changed on it is known.
+
+    Parameters
+    ----------
+    before : Reference
+        Where the step began.
+    step : ndarray of shape (n_features,)
+        Weights of the reference minus those of the one before.
+    square : float
+        Its squared length.
+    towards : ndarray of shape (n_cells,) or None
+        Its products with the centres of the cells.
+    error : float
+        Bound on the rounding of the change of a margin.
+    """
+
+    before: Reference
+    step: Floats
+    square: float
+    towards: Floats | None
+    error: float
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Rows cell by cell, and what is known of them whatever the weights.
+
+    Parameters
+    ----------
+    order : ndarray of uint32
+        The row at each position.
+    starts : ndarray of int64
+        Where each cell begins, and the end.
+    distances : ndarray of float32 or None
+        Distances from the centre, rounded up.
+    """
+
+    order: RowList
+    starts: NDArray[np.int64]
+    distances: Floats32 | None
+
+    @classmethod
+    def of(cls, cells: Cells, order: RowList, starts: NDArray[np.int64]) -> Layout:
+        """Return the layout of these cells."""
+        distances = None if cells.distances is None else _rounded_up(cells.distances[order])
+        return cls(order, starts, distances)
+
+    def every(self, stride: int) -> Layout:
+        """Return a layout of every so manieth position."""
+        distances = None if self.distances is None else self.distances[::stride].copy()
+        return Layout(self.order[::stride].copy(), -(-self.starts // stride), distances)
+
+
+@dataclass
+class Positions:
+    """Rows cell by cell with what a scan needs of them, in float32.
+
+    Parameters
+    ----------
+    order : ndarray of uint32
+        The row at each position.
+    starts : ndarray of int64
+        Where each cell begins, and the end.
+    keys : ndarray of float32
+        Margins of the reference.
+    slopes, distances : ndarray of float32 or None
+        Changes along the direction; distances from the centre.
+    steepest : ndarray of shape (n_cells,)
+        The largest slope of each cell in size.
+    is_sorted : bool, default=False
+        Whether each cell is in the order of its keys.
+    scans : int, default=0
+        How often all keys have been looked at.
+    """
+
+    order: RowList
+    starts: NDArray[np.int64]
+    keys: Floats32
+    slopes: Floats32 | None
+    distances: Floats32 | None
+    steepest: Floats
+    is_sorted: bool = False
+    scans: int = 0
+
+    def extremes(self) -> tuple[Floats, Floats]:
+        """Return the smallest and the largest key of each cell; infinite where it is empty."""
+        parts = [self.keys[begin:end] for begin, end in pairwise(self.starts.tolist())]
+        lowest = [float(np.min(part, initial=np.inf)) for part in parts]
+        highest = [float(np.max(part, initial=-np.inf)) for part in parts]
+        return np.array(lowest), np.array(highest)
+
+    def native(self) -> core.CellPositions:
+        """Return the view that the compiled core works on."""
+        return core.CellPositions(
+            self.order, self.keys, self.slopes, self.distances, self.starts, self.is_sorted
+        )
+
+    def sort(self) -> None:
+        """Put each cell in the order of its keys."""
+        places = np.empty_like(self.order)
+        for begin, end in pairwise(self.starts.tolist()):
+            core.sort_cell(self.keys, begin, end, places)
+        self.order = self.order[places]
+        self.keys = self.keys[places]
+        self.slopes = None if self.slopes is None else self.slopes[places]
+        self.distances = None if self.distances is None else self.distances[places]
+        self.is_sorted = True
+
+
+def _rounded_up(values: Floats) -> Floats32:
+    """Return float32 values that are no smaller."""
+    with np.errstate(over="ignore"):
+        return np.nextafter(values.astype(np.float32), np.float32(np.inf))
