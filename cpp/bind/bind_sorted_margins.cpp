@@ -270,7 +270,11 @@ void bind_positions(nb::module_& module) {
              nb::arg("starts").noconvert(), nb::arg("sorted"));
     nb::class_<Movement>(module, "Movement", "How far the weights are from the stored ones.")
         .def(nb::init<double, double, double, double>(), nb::arg("length"), nb::arg("along"),
-             nb::arg("slope_error"), nb::arg("store_error"));
+             nb::arg("slope_error"), nb::arg("store_error"))
+        .def_ro("length", &Movement::length)
+        .def_ro("along", &Movement::along)
+        .def_ro("slope_error", &Movement::slope_error)
+        .def_ro("store_error", &Movement::store_error);
     module.def("dots", &dots, nb::arg("matrix").noconvert(), nb::arg("vector").noconvert(),
                nb::arg("products").noconvert(), unlocked,
                "Write the dot product of every row of a matrix with a vector.");

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from hinge import losses
 from hinge.bounds import SortedMargins
 
+BOUNDS = ["sphere", "centred", "norms", "box", "clusters", "tree", "trajectory"]
 LOSSES = ["hinge", "squared_hinge", losses.Huber(0.01), "zero_one"]
 
 
@@ -30,7 +31,9 @@ def _plain(X, y, w, b, loss):
 
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
-@pytest.mark.parametrize("bound", ["sphere", "centred", "norms", "box", "trajectory"])
+@pytest.mark.parametrize(
+    "bound", ["sphere", "centred", "norms", "box", "clusters", "tree", "trajectory"]
+)
 def test_evaluation_equals_the_plain_sum_while_weights_wander(bound, loss, sparse) -> None:
     X, y = _data(0)
     index = SortedMargins(sp.csr_array(X) if sparse else X, y, bound)

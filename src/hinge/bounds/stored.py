@@ -240,5 +240,5 @@ class _Decides:
         reach = change.spread + (1.0 + _FLOAT_ERROR) * self.along * steepest + 2.0 * blur
         rise = np.maximum(change.shift + reach, blur)
         fall = np.minimum(change.shift - reach, -blur)
-        is_below = np.asarray(highest + rise < self.pieces.low)
-        return is_below | (lowest + fall > self.pieces.high)
+        is_below = highest + rise < self.pieces.low
+        return np.asarray(is_below | (lowest + fall > self.pieces.high))

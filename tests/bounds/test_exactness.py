@@ -1,0 +1,38 @@
+"""Value, gradient and pruning of the index against exact arithmetic; the campaign runs more."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.bounds.exactness import BOUNDS, LOSSES, STORAGES, check_case, random_case
+
+from hinge.bounds import Cells
+
+PER_TEST = 4
+
+
+@pytest.mark.parametrize("number", range(len(STORAGES) * len(BOUNDS) * len(LOSSES)))
+def test_sums_and_pruning_are_exact(number: int) -> None:
+    for repeat in range(PER_TEST):
+        check_case(random_case(number + repeat * len(STORAGES) * len(BOUNDS) * len(LOSSES)))
+
+
+def test_the_cases_prune() -> None:
+    spared = [check_case(random_case(number)) for number in range(100)]
+    assert np.mean(np.array(spared) > 0) > 0.5
+
+
+def _check_many() -> None:
+    for number in range(400):
+        check_case(random_case(number))
+
+
+def test_a_bound_that_is_too_narrow_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    original = Cells.change_of
+
+    def narrow(self, length, db, towards, wrong):
+        return original(self, 0.5 * length, db, towards, wrong)
+
+    monkeypatch.setattr(Cells, "change_of", narrow)
+    with pytest.raises(AssertionError, match="is pruned"):
+        _check_many()
