@@ -1,52 +1,178 @@
-"""The index against a full pass: same value and gradient, fewer rows."""
+"""The index against a full pass: same value and gradient, fewer rows, any number of threads."""
 
 from __future__ import annotations
+
+import pickle
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from tests.bounds.wandering import plain, two_clouds, wander
 
-from hinge import losses
-from hinge.bounds import SortedMargins
+from hinge import InvalidDataError, InvalidParameterError, UnsupportedError, losses
+from hinge.bounds import SortedMargins, passes, stored
+from hinge.bounds.pieces import get_pieces
 
 BOUNDS = ["sphere", "centred", "norms", "box", "clusters", "tree", "trajectory"]
 LOSSES = ["hinge", "squared_hinge", losses.Huber(0.01), "zero_one"]
 
 
-def _data(seed: int, n: int = 200, d: int = 5) -> tuple[np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(seed)
-    y = rng.choice([-1, 1], size=n)
-    return rng.standard_normal((n, d)) + y[:, None], y
-
-
-def _plain(X, y, w, b, loss):
-    """Sum the loss in the plainest way."""
-    margins = y * (X @ w + b)
-    if loss == "zero_one":
-        return np.sum((X @ w + b > 0) != (y > 0)), np.zeros(X.shape[1]), 0.0
-    loss = losses.get_loss(loss)
-    slopes = loss.subgradient(margins) * y
-    return loss.value(margins).sum(), X.T @ slopes, slopes.sum()
+def _check(got, want) -> None:
+    value, gradient, gradient_b = want
+    assert abs(got.value - value) <= 2 * got.bound
+    assert np.linalg.norm(got.gradient - gradient) <= 2 * got.gradient_bound
+    assert abs(got.gradient_b - gradient_b) <= 2 * got.gradient_bound
 
 
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
-@pytest.mark.parametrize(
-    "bound", ["sphere", "centred", "norms", "box", "clusters", "tree", "trajectory"]
-)
+@pytest.mark.parametrize("bound", BOUNDS)
 def test_evaluation_equals_the_plain_sum_while_weights_wander(bound, loss, sparse) -> None:
-    X, y = _data(0)
+    X, y = two_clouds(0)
     index = SortedMargins(sp.csr_array(X) if sparse else X, y, bound)
-    rng = np.random.default_rng(1)
-    w, b = rng.standard_normal(X.shape[1]), 0.1
-    fewest = len(y)
-    for _ in range(30):
+    examined = []
+    for w, b in wander(1, X.shape[1], 40):
         got = index.evaluate(w, b, loss)
-        value, gradient, gradient_b = _plain(X, y, w, b, loss)
-        assert abs(got.value - value) <= 2 * got.bound
-        assert np.linalg.norm(got.gradient - gradient) <= 2 * got.gradient_bound
-        assert abs(got.gradient_b - gradient_b) <= 2 * got.gradient_bound
-        fewest = min(fewest, got.examined)
-        w = w + 1e-3 * rng.standard_normal(len(w))
-        b += 1e-3 * rng.standard_normal()
-    assert fewest < 0.9 * len(y)
+        _check(got, plain(X, y, w, b, loss))
+        examined.append(got.examined)
+    assert min(examined) < 0.9 * len(y)
+
+
+def test_sorting_spares_the_same_rows(monkeypatch) -> None:
+    X, y = two_clouds(2, n=3000)
+    results = []
+    for scans in (1, 10**9):
+        monkeypatch.setattr(stored, "SORT_AFTER_SCANS", scans)
+        index = SortedMargins(X, y)
+        found = []
+        for w, b in wander(3, X.shape[1], 12):
+            found.append(index.evaluate(w, b, "hinge"))
+            if index.record.evaluations > 1:
+                assert index.stored.positions.is_sorted == (scans == 1)
+        results.append(found)
+    for sorted_one, plain_one in zip(*results, strict=True):
+        assert sorted_one.examined == plain_one.examined
+        assert abs(sorted_one.value - plain_one.value) <= 2 * plain_one.bound
+
+
+def test_many_rows_are_guessed_from_a_sample_first() -> None:
+    X, y = two_clouds(4, n=20_000, d=2)
+    index = SortedMargins(X, y)
+    w, b = np.array([1.0, 1.0]), 0.0
+    index.evaluate(w, b)
+    pieces = get_pieces("hinge")
+    near, far = w * 1.001, -5.0 * w
+    assert index.stored.guess_open(near, b, pieces) < 0.05 * len(y)
+    assert index.stored.guess_open(far, b, pieces) > 0.9 * len(y)
+    assert index.evaluate(far, b).examined == len(y)
+    assert index.stored.positions is None  # no key was looked at in vain
+    got = index.evaluate(far * 1.0001, b)
+    assert got.examined < 0.1 * len(y)
+    _check(got, plain(X, y, far * 1.0001, b, "hinge"))
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_bits_do_not_depend_on_threads(monkeypatch, sparse) -> None:
+    monkeypatch.setattr(passes, "CHUNK_VALUES", 512)
+    X, y = two_clouds(5, n=2000)
+    results = []
+    for n_jobs in (1, 2, 3):
+        index = SortedMargins(sp.csr_array(X) if sparse else X, y)
+        index.passes.threads = n_jobs
+        found = [index.evaluate(w, b, "hinge") for w, b in wander(6, X.shape[1], 8, 1e-2)]
+        results.append(found)
+    assert min(found.examined for found in results[0]) < len(y)
+    for one, *others in zip(*results, strict=True):
+        for other in others:
+            assert one.value == other.value
+            assert one.gradient_b == other.gradient_b
+            assert np.array_equal(one.gradient, other.gradient)
+
+
+def test_sample_weights_are_costs() -> None:
+    X, y = two_clouds(7)
+    weights = np.random.default_rng(0).choice([0.0, 1.0, 2.5], size=len(y))
+    index = SortedMargins(X, y, sample_weight=weights)
+    for w, b in wander(8, X.shape[1], 10):
+        _check(index.evaluate(w, b, "hinge"), plain(X, y, w, b, "hinge", weights))
+
+
+def test_another_loss_needs_no_new_margins() -> None:
+    X, y = two_clouds(9)
+    index = SortedMargins(X, y)
+    w, b = next(wander(10, X.shape[1], 1))
+    index.evaluate(w, b, "hinge")
+    for loss in ("zero_one", losses.Huber(0.3)):
+        got = index.evaluate(w * (1 + 1e-6), b, loss)
+        assert got.examined < len(y) / 2
+        _check(got, plain(X, y, w * (1 + 1e-6), b, loss))
+
+
+def test_a_pickled_index_goes_on_with_the_same_bits() -> None:
+    X, y = two_clouds(11)
+    points = list(wander(12, X.shape[1], 12))
+    index = SortedMargins(X, y)
+    for w, b in points[:6]:
+        index.evaluate(w, b)
+    copy = pickle.loads(pickle.dumps(index))
+    for w, b in points[6:]:
+        one, other = index.evaluate(w, b), copy.evaluate(w, b)
+        assert one.examined == other.examined
+        assert one.value == other.value
+        assert np.array_equal(one.gradient, other.gradient)
+
+
+def test_labels_of_one_kind_and_named_labels() -> None:
+    X, y = two_clouds(13)
+    w = np.ones(X.shape[1])
+    only = SortedMargins(X, np.ones(len(y), dtype=int))
+    assert only.evaluate(w).value == pytest.approx(plain(X, np.ones(len(y)), w, 0, "hinge")[0])
+    named = SortedMargins(X, np.where(y > 0, "yes", "no"))
+    assert named.evaluate(w).value == SortedMargins(X, y).evaluate(w).value
+
+
+def test_huge_weights_leave_rows_open_and_warn_of_nothing() -> None:
+    X, y = two_clouds(14)
+    index = SortedMargins(X, y)
+    for size in (1.0, 1e155, 1e300):
+        index.evaluate(size * np.ones(X.shape[1]), 0.0)
+    assert (
+        index.evaluate(np.ones(X.shape[1])).value
+        == SortedMargins(X, y).evaluate(np.ones(X.shape[1])).value
+    )
+
+
+@pytest.mark.parametrize(
+    ("w", "message"),
+    [
+        (np.ones(3), r"w has shape \(3,\); the rows have 5 features, so it must be \(5,\)."),
+        (np.array([0, 0, np.nan, 0, 0]), r"w\[2\] is nan; weights must be finite."),
+        (np.array([0, np.inf, 0, 0, 0]), r"w\[1\] is inf; weights must be finite."),
+    ],
+)
+def test_weights_that_cannot_be_used(w, message) -> None:
+    X, y = two_clouds(0)
+    with pytest.raises(InvalidDataError, match=message):
+        SortedMargins(X, y).evaluate(w)
+
+
+def test_names_that_are_not_known() -> None:
+    X, y = two_clouds(0)
+    with pytest.raises(InvalidParameterError, match="Did you mean 'sphere'"):
+        SortedMargins(X, y, "spheer")
+    with pytest.raises(InvalidParameterError, match="Did you mean 'adaptive'"):
+        SortedMargins(X, y, policy="adaptiv")
+    with pytest.raises(InvalidParameterError, match="Did you mean 'hinge'"):
+        SortedMargins(X, y).evaluate(np.ones(5), loss="hing")
+    with pytest.raises(InvalidParameterError, match="b must be finite"):
+        SortedMargins(X, y).evaluate(np.ones(5), b=np.inf)
+
+
+class _ThreeKinks(losses.Hinge):
+    kinks = tuple(losses.Kink(margin, 0.5, 0.0) for margin in (0.0, 0.5, 1.0))
+
+
+def test_a_loss_with_more_pieces_is_refused() -> None:
+    X, y = two_clouds(0)
+    with pytest.raises(UnsupportedError, match="with 3 kinks"):
+        SortedMargins(X, y).evaluate(np.ones(5), loss=_ThreeKinks())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hinge.bounds.cells import Bound, Cells, Change
 from hinge.bounds.clusters import Clusters
 from hinge.bounds.evaluation import Evaluation
+from hinge.bounds.measure import measure
 from hinge.bounds.names import get_bound
 from hinge.bounds.policy import Action, Adaptive, Measured, Period, ResortPolicy
 from hinge.bounds.sampling import SampledMargins
@@ -35,5 +36,6 @@ __all__ = [
     "Sphere",
     "Trajectory",
     "get_bound",
+    "measure",
     "smallest_margins",
 ]

@@ -133,10 +133,14 @@ class StoredMargins:
         core.lower_bounds(positions.native(), table, movement, lowest)
         return positions.order, lowest
 
+    def laid_out(self) -> Positions:
+        """Return the stored margins laid out for a scan."""
+        return self._make_positions(self.layout)
+
     def _ready_positions(self) -> Positions:
         """Return the positions, made when first asked for and sorted when that is worth it."""
         if self.positions is None:
-            self.positions = self._make_positions(self.layout)
+            self.positions = self.laid_out()
         elif not self.positions.is_sorted:
             self.positions.scans += 1
             if self.positions.scans >= SORT_AFTER_SCANS:
