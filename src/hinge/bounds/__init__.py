@@ -6,6 +6,7 @@ from hinge.bounds.cells import Bound, Cells, Change
 from hinge.bounds.clusters import Clusters
 from hinge.bounds.evaluation import Evaluation
 from hinge.bounds.measure import measure
+from hinge.bounds.moving import MovingPoints, Update
 from hinge.bounds.names import get_bound
 from hinge.bounds.policy import Action, Adaptive, Measured, Period, ResortPolicy
 from hinge.bounds.sampling import SampledMargins
@@ -28,6 +29,7 @@ __all__ = [
     "LogisticBound",
     "Measured",
     "MetricTree",
+    "MovingPoints",
     "Period",
     "ResortPolicy",
     "SampledMargins",
@@ -35,6 +37,7 @@ __all__ = [
     "SortedMargins",
     "Sphere",
     "Trajectory",
+    "Update",
     "get_bound",
     "measure",
     "smallest_margins",
