@@ -5,6 +5,7 @@ from __future__ import annotations
 from hinge.solvers.driver import Event, Observer, Settings, run, solve
 from hinge.solvers.interrupt import StopFlag, listening
 from hinge.solvers.linear.dual_coordinate import DualCoordinate
+from hinge.solvers.linear.gradient import Gradient
 from hinge.solvers.linear.hard_margin import HardMargin
 from hinge.solvers.linear.interior_point import InteriorPoint
 from hinge.solvers.linear.newton import Newton
@@ -16,6 +17,7 @@ from hinge.solvers.relay import Relay
 __all__ = [
     "DualCoordinate",
     "Event",
+    "Gradient",
     "HardMargin",
     "InteriorPoint",
     "Newton",

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from hinge.errors import unknown_name
 from hinge.problem import Problem
 from hinge.solvers.linear.dual_coordinate import DualCoordinate
+from hinge.solvers.linear.gradient import Gradient
 from hinge.solvers.linear.hard_margin import HardMargin
 from hinge.solvers.linear.interior_point import InteriorPoint
 from hinge.solvers.linear.newton import Newton
@@ -17,6 +18,7 @@ from hinge.solvers.relay import Relay
 _BY_NAME: dict[str, Callable[[float | None], Solver]] = {
     DualCoordinate.name: DualCoordinate.aimed_at,
     HardMargin.name: lambda _: HardMargin(),
+    Gradient.name: lambda _: Gradient(),
     InteriorPoint.name: lambda _: InteriorPoint(),
     Newton.name: Newton.aimed_at,
     PrimalNewton.name: lambda _: PrimalNewton(),
