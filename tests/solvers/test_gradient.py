@@ -11,6 +11,7 @@ from tests.solvers.data import some_weights, two_clouds
 
 from hinge import Problem, Status, Stop, UnsupportedError, solve
 from hinge.bounds import Adaptive
+from hinge.bounds.stored import SORT_AFTER_SCANS
 from hinge.errors import InvalidParameterError
 from hinge.losses import Huber
 from hinge.result import Point
@@ -102,7 +103,7 @@ def test_the_run_rests_at_a_small_decrease(eps: float, undo: bool) -> None:
     assert solution.steps == len(values) - 1
 
 
-@pytest.mark.parametrize("bound", ["sphere", "box"])
+@pytest.mark.parametrize("bound", ["sphere", "box", "trajectory"])
 def test_bounds_change_the_work_and_not_the_path(bound: str) -> None:
     problem = clouds(n=2000, h=0.01, C=0.001)
     states = {}
@@ -123,10 +124,13 @@ def test_a_state_that_goes_on_makes_its_index_anew() -> None:
     problem = clouds(n=1000)
     solver = Gradient()
     straight, saved = solver.start(problem), solver.start(problem)
-    for _ in range(60):
+    longest = 0
+    for _ in range(300):
         solver.step(straight, 1)
         solver.step(saved, 1)
         saved = pickle.loads(pickle.dumps(saved)).resumed(problem)
+        longest = max(longest, saved.memory["record"]["evaluations"])
+    assert longest > SORT_AFTER_SCANS
     assert saved.vector.tobytes() == straight.vector.tobytes()
     assert saved.examined == straight.examined
     assert saved.parts().keys() == straight.parts().keys()

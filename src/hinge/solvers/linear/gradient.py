@@ -37,7 +37,7 @@ from hinge.problem import Intercept, Problem
 from hinge.result import Point, Progress
 from hinge.rows import Block, map_blocks
 from hinge.solvers.linear.balance import balance
-from hinge.solvers.linear.margin_index import MarginIndex
+from hinge.solvers.linear.margin_index import EveryRow, MarginIndex
 from hinge.solvers.protocol import Solver, State, Support
 
 Floats = NDArray[np.float64]
@@ -68,7 +68,7 @@ class GradientState(State):
         How many there were.
     """
 
-    _transient: ClassVar[tuple[str, ...]] = ("problem", "_index")
+    _transient: ClassVar[tuple[str, ...]] = ("problem", "_evaluator")
 
     def __init__(self, problem: Problem, length: float) -> None:
         self.problem = problem
@@ -90,11 +90,17 @@ class GradientState(State):
         is_free = self.problem.intercept is Intercept.FREE
         return 1.0 if is_free else self.problem.constant_feature
 
-    def index(self, options: dict[str, Any]) -> MarginIndex:
-        """Return the index, made anew for a state that goes on."""
-        if "_index" not in self.__dict__:
-            self.__dict__["_index"] = MarginIndex(self.problem, **options, memory=self.memory)
-        made: MarginIndex = self.__dict__["_index"]
+    def evaluator(
+        self, bound: str | Bound | None, policy: ResortPolicy | None
+    ) -> MarginIndex | EveryRow:
+        """Return what evaluates the losses, made anew for a state that goes on."""
+        if "_evaluator" not in self.__dict__:
+            self.__dict__["_evaluator"] = (
+                EveryRow(self.problem)
+                if bound is None
+                else MarginIndex(self.problem, bound, policy, self.memory)
+            )
+        made: MarginIndex | EveryRow = self.__dict__["_evaluator"]
         return made
 
 
@@ -103,7 +109,7 @@ class Gradient(Solver):
 
     Parameters
     ----------
-    bound : str, Bound or None, default="sphere"
+    bound : str, Bound or None, default="trajectory"
         What leaves rows out of an evaluation, see :class:`hinge.bounds.SortedMargins`; None looks
         at every row every time. It matters for speed only.
     length : float, default=100.0
@@ -120,7 +126,7 @@ class Gradient(Solver):
 
     def __init__(
         self,
-        bound: str | Bound | None = "sphere",
+        bound: str | Bound | None = "trajectory",
         *,
         length: float = 100.0,
         eps: float = 0.0,
@@ -202,7 +208,8 @@ class Gradient(Solver):
         if not np.isfinite(vector).all():
             return math.inf, np.zeros_like(vector), 0.0
         problem, constant = state.problem, state.constant
-        found = state.index(self._options).evaluate(vector[:-1], constant * float(vector[-1]))
+        evaluator = state.evaluator(self.bound, self.policy)
+        found = evaluator.evaluate(vector[:-1], constant * float(vector[-1]), state.threads)
         state.evaluations += 1
         state.examined += found.examined
         rows = problem.rows
@@ -248,10 +255,6 @@ class Gradient(Solver):
         primal = scale * state.value
         dual = primal - 0.5 * scale * scale * float(slope @ slope)
         return Progress(state.steps, state.work, primal, dual, at_rest=state.at_rest)
-
-    @property
-    def _options(self) -> dict[str, Any]:
-        return {"bound": self.bound, "policy": self.policy}
 
 
 def _total_weight(problem: Problem) -> float:

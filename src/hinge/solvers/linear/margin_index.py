@@ -1,35 +1,27 @@
 """The index of margins as a part of a solver's state.
 
-The index holds numbers per row, all of which follow from the weights of its last sort. A state
-therefore keeps only these weights and the counts of the policy: an index that is made anew from
-them evaluates with the same bits as the one that was lost.
+The index holds numbers per row, all of which follow from the weights under which margins were last
+stored, and from those before them. A state therefore keeps only these and the counts of the
+policy: an index that is made anew from them evaluates with the same bits as the one that was lost.
 """
 
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hinge.bounds import Action, Bound, Evaluation, Measured, ResortPolicy, SortedMargins
+from hinge.bounds import Bound, Evaluation, Measured, ResortPolicy, SortedMargins
+from hinge.bounds.evaluation import rounding_bounds
+from hinge.bounds.passes import Passes
+from hinge.bounds.pieces import get_pieces
+from hinge.bounds.products import norm
+from hinge.bounds.stored import SORT_AFTER_SCANS
 from hinge.problem import Problem
 
 Floats = NDArray[np.float64]
-
-# Prices that no clock has measured, so that a run has the same bits on every machine.
-FROZEN = {"open_row": 1.5, "sort_row": 0.2}
-
-
-class EveryRow(ResortPolicy):
-    """Examine every row, always: what evaluating costs without bounds."""
-
-    name: ClassVar[str] = "every-row"
-
-    def choose(self, record: Any, open_rows: int) -> Action:  # noqa: ARG002
-        """Return the plain pass."""
-        return Action.PLAIN
 
 
 class MarginIndex:
@@ -39,10 +31,11 @@ class MarginIndex:
     ----------
     problem : Problem
         Rows, labels, weights and loss.
-    bound : str, Bound or None
-        The bound of the index; None examines every row.
+    bound : str or Bound
+        The bound of the index.
     policy : ResortPolicy or None
-        When to sort; None is ``Measured`` with prices that are the same everywhere.
+        When to store all margins again; None is ``Measured`` with prices that are the same on
+        every machine, so that a run has the same bits everywhere.
     memory : dict
         What an earlier index has remembered; empty at the beginning. Kept up to date.
     """
@@ -50,29 +43,73 @@ class MarginIndex:
     def __init__(
         self,
         problem: Problem,
-        bound: str | Bound | None,
+        bound: str | Bound,
         policy: ResortPolicy | None,
         memory: dict[str, Any],
     ) -> None:
-        chosen = policy or Measured(**FROZEN)
         self._index = SortedMargins(
             problem.rows,
             problem.signs,
-            bound="sphere" if bound is None else bound,
-            policy=EveryRow() if bound is None else chosen,
+            bound=bound,
+            policy=policy or Measured(),
             sample_weight=problem.sample_weight,
         )
         self._loss = problem.loss
         self._memory = memory
         if memory:
-            self._index.sort(memory["w"], memory["b"], self._loss)
-            for name, value in memory["record"].items():
-                setattr(self._index.record, name, value)
+            self._restore(memory)
 
-    def evaluate(self, w: Floats, b: float) -> Evaluation:
+    def evaluate(self, w: Floats, b: float, threads: int) -> Evaluation:
         """Return the sum of weight times loss over all rows, and its gradient."""
+        self._index.passes.threads = threads
         found = self._index.evaluate(w, b, self._loss)
-        if self._index.record.evaluations == 0:  # it was sorted just now
-            self._memory.update(w=w.copy(), b=b)
+        if self._index.record.evaluations == 0:  # all margins were stored just now
+            self._memory["before"] = self._memory.get("last")
+            self._memory["last"] = np.append(w, b)
         self._memory["record"] = asdict(self._index.record)
         return found
+
+    def _restore(self, memory: dict[str, Any]) -> None:
+        """Do again what the rows' numbers depend on."""
+        index = self._index
+        for point in (memory["before"], memory["last"]):
+            if point is not None:
+                index.sort(point[:-1], float(point[-1]), self._loss)
+        for name, value in memory["record"].items():
+            setattr(index.record, name, value)
+        # After so many looks at the margins they are sorted, which decides the order of sums.
+        last, pieces = memory["last"], get_pieces(self._loss)
+        for _ in range(min(index.record.evaluations, SORT_AFTER_SCANS + 1)):
+            index.stored.open_rows(last[:-1], float(last[-1]), pieces)
+
+
+class EveryRow:
+    """Evaluates the losses of a problem by looking at every row every time.
+
+    Parameters
+    ----------
+    problem : Problem
+        Rows, labels, weights and loss.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        weights = problem.sample_weight
+        self._rows = problem.rows
+        self._pieces = get_pieces(problem.loss)
+        self._passes = Passes(
+            problem.rows, problem.signs, np.ones(1) if weights is None else weights
+        )
+        self._total = float(problem.n_rows) if weights is None else float(weights.sum())
+        self._largest = problem.largest_norm
+        self._margins = np.empty(problem.n_rows)
+
+    def evaluate(self, w: Floats, b: float, threads: int) -> Evaluation:
+        """Return the sum of weight times loss over all rows, and its gradient."""
+        self._passes.threads = threads
+        pieces, n_rows = self._pieces, self._rows.n_rows
+        sums = self._passes.all_rows(w, b, pieces, self._margins)
+        gradient = -pieces.slope * sums.linear - sums.curved
+        gradient_b = -pieces.slope * sums.linear_labels - sums.descent
+        largest = (norm(w), self._largest)
+        bounds = rounding_bounds(self._rows, self._total, largest, b, pieces)
+        return Evaluation(sums.value, gradient, gradient_b, n_rows, *bounds)
