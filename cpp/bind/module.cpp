@@ -20,6 +20,7 @@ void bind_interior_rows(nb::module_& module);
 void bind_libsvm_text(nb::module_& module);
 void bind_libsvm_format(nb::module_& module);
 void bind_sorted_margins(nb::module_& module);
+void bind_stochastic(nb::module_& module);
 
 namespace {
 
@@ -72,4 +73,5 @@ NB_MODULE(HINGE_CORE_NAME, module) {
     bind_libsvm_text(module);
     bind_libsvm_format(module);
     bind_sorted_margins(module);
+    bind_stochastic(module);
 }

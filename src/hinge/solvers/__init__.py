@@ -9,6 +9,7 @@ from hinge.solvers.linear.gradient import Gradient
 from hinge.solvers.linear.hard_margin import HardMargin
 from hinge.solvers.linear.interior_point import InteriorPoint
 from hinge.solvers.linear.newton import Newton
+from hinge.solvers.linear.pegasos import Pegasos
 from hinge.solvers.linear.primal_newton import PrimalNewton
 from hinge.solvers.protocol import Solver, State, Support
 from hinge.solvers.registry import get_solver, solver_names
@@ -22,6 +23,7 @@ __all__ = [
     "InteriorPoint",
     "Newton",
     "Observer",
+    "Pegasos",
     "PrimalNewton",
     "Relay",
     "Settings",

@@ -11,6 +11,7 @@ from hinge.solvers.linear.gradient import Gradient
 from hinge.solvers.linear.hard_margin import HardMargin
 from hinge.solvers.linear.interior_point import InteriorPoint
 from hinge.solvers.linear.newton import Newton
+from hinge.solvers.linear.pegasos import Pegasos
 from hinge.solvers.linear.primal_newton import PrimalNewton
 from hinge.solvers.protocol import Solver
 from hinge.solvers.relay import Relay
@@ -21,6 +22,7 @@ _BY_NAME: dict[str, Callable[[float | None], Solver]] = {
     Gradient.name: lambda _: Gradient(),
     InteriorPoint.name: lambda _: InteriorPoint(),
     Newton.name: Newton.aimed_at,
+    Pegasos.name: lambda _: Pegasos(),
     PrimalNewton.name: lambda _: PrimalNewton(),
 }
 
