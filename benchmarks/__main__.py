@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from benchmarks.bounds import command as bounds
 from benchmarks.micro import kernels
 from benchmarks.promises import (
     choice,
@@ -56,6 +57,7 @@ def main(arguments: list[str]) -> int:
         contested.add_argument("--quick", action="store_true", help="small sets, a minute or two")
         contested.add_argument("--fresh", action="store_true", help="run again what was run before")
         contested.add_argument("--reference-seconds", type=float, default=120.0)
+    bounds.add_options(commands.add_parser("bounds", help="the experiments on margin bounds"))
     peers = commands.add_parser("peers", help="make an environment for every other library")
     peers.add_argument("names", nargs="*", help="only these; all by default")
     commands.add_parser("micro", help="the native kernels")
@@ -74,6 +76,8 @@ def main(arguments: list[str]) -> int:
         return _linear(options, arguments)
     if options.command in _CONTESTS:
         return _contest(options, arguments)
+    if options.command == "bounds":
+        return bounds.main(options, arguments, _RESULTS)
     if options.command == "peers":
         return _peers(options.names)
     if options.command == "micro":

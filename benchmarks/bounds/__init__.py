@@ -1,0 +1,1 @@
+"""The experiments of the paper on margin bounds, re-run: its figures beside ours."""

@@ -1,0 +1,46 @@
+"""What has been measured so far, kept as it comes: a run that is cut short loses nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from benchmarks.suite.report import new_report
+from hinge.durable import atomic_write
+
+
+class Record:
+    """Rows of tables by name, written to JSON after every change.
+
+    Parameters
+    ----------
+    path : Path
+        The file; what it holds already is kept.
+    arguments : list of str
+        The command line.
+    anew : bool, default=False
+        Forget what the file holds.
+    """
+
+    def __init__(self, path: Path, arguments: list[str], *, anew: bool = False) -> None:
+        self.path = path
+        report = new_report("Bounds on the change of margins", arguments)
+        self.data: dict[str, Any] = {"tables": {}}
+        if path.exists() and not anew:
+            self.data = json.loads(path.read_text())
+        commands = [*self.data.get("command", "").split("; "), report.command]
+        self.data["command"] = "; ".join(dict.fromkeys(each for each in commands if each))
+        self.data["machine"], self.data["date"] = report.machine, report.date
+
+    def rows(self, table: str) -> dict[str, Any]:
+        """Return the rows of a table by key."""
+        found: dict[str, Any] = self.data["tables"].setdefault(table, {})
+        return found
+
+    def keep(self, table: str, key: str, row: dict[str, Any]) -> None:
+        """Keep a row and write the file."""
+        self.rows(table)[key] = row
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_write(self.path) as file:
+            file.write((json.dumps(self.data, indent=1) + "\n").encode())
