@@ -44,6 +44,7 @@ Floats = NDArray[np.float64]
 
 _CALL = 40_000  # what an evaluation costs besides its rows, in stored values
 _MOST = 2**63 - 1
+_SHORT = 1e-13  # relative length of a step below which it may change nothing
 
 
 class GradientState(State):
@@ -184,9 +185,11 @@ class Gradient(Solver):
 
     def _descend(self, state: GradientState) -> None:
         """Try one step and take it, or halve the step length."""
-        trial = state.vector - state.length * state.slope
+        trial = state.slope * -state.length
+        trial += state.vector
         state.steps += 1
-        if np.array_equal(trial, state.vector):
+        is_short = state.length * _norm(state.slope) <= _SHORT * _norm(state.vector)
+        if is_short and np.array_equal(trial, state.vector):
             state.at_rest = True
             return
         value, slope, noise = self._evaluate(state, trial)
@@ -205,11 +208,12 @@ class Gradient(Solver):
 
     def _evaluate(self, state: GradientState, vector: Floats) -> tuple[float, Floats, float]:
         """Return the objective with a mean at a vector, its gradient, and its rounding error."""
-        if not np.isfinite(vector).all():
+        square = float(vector @ vector)
+        if not math.isfinite(square):
             return math.inf, np.zeros_like(vector), 0.0
-        problem, constant = state.problem, state.constant
+        problem, constant, last = state.problem, state.constant, float(vector[-1])
         evaluator = state.evaluator(self.bound, self.policy)
-        found = evaluator.evaluate(vector[:-1], constant * float(vector[-1]), state.threads)
+        found = evaluator.evaluate(vector[:-1], constant * last, state.threads)
         state.evaluations += 1
         state.examined += found.examined
         rows = problem.rows
@@ -217,14 +221,16 @@ class Gradient(Solver):
         state.work += touched + problem.n_features + _CALL
         total = _total_weight(problem)
         penalty = 1.0 / (problem.C * total)
-        kept = vector.copy()
+        slope = vector * penalty
+        # In place: where rows are sparse, vectors of all features are most of the work.
+        losses = found.gradient
+        losses *= 1.0 / total
+        slope[:-1] += losses
         if problem.intercept is not Intercept.AUGMENTED:
-            kept[-1] = 0.0
-        value = 0.5 * penalty * float(kept @ kept) + found.value / total
-        slope = penalty * kept
-        slope[:-1] += found.gradient / total
+            square -= last * last
+            slope[-1] = 0.0
         slope[-1] += constant * found.gradient_b / total
-        return value, slope, found.bound / total
+        return 0.5 * penalty * square + found.value / total, slope, found.bound / total
 
     def point(self, state: GradientState) -> Point:
         """Return the weights, and the dual point that the slopes of the losses make."""
@@ -261,3 +267,7 @@ def _total_weight(problem: Problem) -> float:
     """Return the sum of the sample weights, or the number of rows."""
     weights = problem.sample_weight
     return float(problem.n_rows) if weights is None else float(np.sum(weights))
+
+
+def _norm(vector: Floats) -> float:
+    return math.sqrt(float(vector @ vector))

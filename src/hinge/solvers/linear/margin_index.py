@@ -7,7 +7,6 @@ policy: an index that is made anew from them evaluates with the same bits as the
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -66,7 +65,7 @@ class MarginIndex:
         if self._index.record.evaluations == 0:  # all margins were stored just now
             self._memory["before"] = self._memory.get("last")
             self._memory["last"] = np.append(w, b)
-        self._memory["record"] = asdict(self._index.record)
+        self._memory["record"] = vars(self._index.record).copy()
         return found
 
     def _restore(self, memory: dict[str, Any]) -> None:
@@ -108,7 +107,9 @@ class EveryRow:
         self._passes.threads = threads
         pieces, n_rows = self._pieces, self._rows.n_rows
         sums = self._passes.all_rows(w, b, pieces, self._margins)
-        gradient = -pieces.slope * sums.linear - sums.curved
+        gradient = sums.linear
+        gradient *= -pieces.slope
+        gradient -= sums.curved
         gradient_b = -pieces.slope * sums.linear_labels - sums.descent
         largest = (norm(w), self._largest)
         bounds = rounding_bounds(self._rows, self._total, largest, b, pieces)
