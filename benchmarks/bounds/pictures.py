@@ -53,7 +53,8 @@ def _gaussians(pyplot: Any, record: Record) -> Any:
     axes[1].set_title(f"left open after noise of 0.1: {is_open.mean():.1%}")
     rows = list(record.rows("figure3").values())
     for bound in rows[0]["examined"]:
-        shares = [100.0 * row["examined"][bound] / row["n"] for row in rows]
+        # None at all has no place on a logarithmic axis: it is drawn as half a point.
+        shares = [100.0 * max(row["examined"][bound], 0.5) / row["n"] for row in rows]
         axes[2].plot([row["noise"] for row in rows], shares, "o-", markersize=4, label=bound)
     axes[2].set(xscale="log", yscale="log", xlabel="noise", ylabel="% of points examined")
     axes[2].legend(frameon=False)
@@ -76,11 +77,11 @@ def _examined(pyplot: Any, record: Record) -> Any:
         1, len(last), figsize=(4.6 * len(last), 3.8), layout="constrained", squeeze=False
     )
     for axis, (name, row) in zip(axes[0], last.items(), strict=True):
-        shares = 100.0 * np.asarray(row["curve"]) / row["n_rows"]
-        steps = 1 + row["stride"] * np.arange(len(shares))
+        steps, counts = np.asarray(row["curve"]).T
+        shares = 100.0 * counts / row["n_rows"]
         # What lies between the plain pass and the curve is what the bound has saved (Figure 2).
         axis.fill_between(steps, shares, 100.0, color=_LIGHT, alpha=0.25, linewidth=0)
-        axis.plot(steps, shares, color=_DARK, linewidth=0.6)
+        axis.plot(steps, shares, color=_DARK, linewidth=0.9)
         axis.set(xscale="log", ylim=(0, 102), title=name, xlabel="evaluation")
     axes[0][0].set_ylabel("% of rows examined")
     return figure
@@ -104,5 +105,7 @@ def _speedups(pyplot: Any, record: Record) -> Any:
     axis.axhline(1.0, color="0.4", linewidth=1)
     axis.set(yscale="log", ylabel="times as fast as every row", xticks=places)
     axis.set_xticklabels([line[0] for line in lines], rotation=40, ha="right")
+    axis.yaxis.set_major_formatter("{x:g}")
+    axis.yaxis.set_minor_formatter("{x:g}")
     axis.legend(frameon=False)
     return figure

@@ -53,7 +53,7 @@ class MarginIndex:
             policy=policy or Measured(),
             sample_weight=problem.sample_weight,
         )
-        self._loss = problem.loss
+        self._loss: Any = get_pieces(problem.loss)  # as the index sees it, found once
         self._memory = memory
         if memory:
             self._restore(memory)
@@ -77,9 +77,9 @@ class MarginIndex:
         for name, value in memory["record"].items():
             setattr(index.record, name, value)
         # After so many looks at the margins they are sorted, which decides the order of sums.
-        last, pieces = memory["last"], get_pieces(self._loss)
+        last = memory["last"]
         for _ in range(min(index.record.evaluations, SORT_AFTER_SCANS + 1)):
-            index.stored.open_rows(last[:-1], float(last[-1]), pieces)
+            index.stored.open_rows(last[:-1], float(last[-1]), self._loss)
 
 
 class EveryRow:

@@ -1,0 +1,87 @@
+"""The benchmark of margin bounds: whole tables of a small set, and nothing measured twice."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from benchmarks.bounds import command, descent, gaussians, page, pictures, sampled, sets
+from benchmarks.bounds.record import Record
+from tests.solvers.data import two_clouds
+
+
+def small_split() -> tuple[Any, Any, Any, Any]:
+    X, labels = two_clouds(400, 5, noise=1.5)
+    y = np.where(labels == 1, 1.0, -1.0)
+    return X[:300], y[:300], X[300:], y[300:]
+
+
+SMALL = sets.PaperSet("mnist", "two clouds", 1e-2, 1e-2, small_split)
+
+
+def options(*words: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    command.add_options(parser)
+    return parser.parse_args(words)
+
+
+def test_every_table_of_a_small_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sets, "SETS", (SMALL,))
+    monkeypatch.setattr(command, "SETS", (SMALL,))
+    monkeypatch.setattr(gaussians, "COUNT", 500)
+    monkeypatch.setattr(pictures, "COUNT", 500)
+    monkeypatch.setattr(sampled, "_MOST_DRAWN", 10**5)
+    words = ("--quick", "--sets", "mnist", "--steps", "20", "--output", str(tmp_path))
+    assert command.main(options(*words), ["bounds"], tmp_path) == 0
+    tables = json.loads((tmp_path / "bounds.json").read_text())["tables"]
+    assert set(tables) == set(command.TABLES)
+    assert {row["eps"] for row in tables["table2"].values()} == set(descent.EPSILONS[:2])
+    for row in tables["table2"].values():
+        assert 0.0 < row["examined"] <= 1.0
+        assert row["steps"] == row["plain_steps"]
+    assert {row["k"] for row in tables["table3"].values()} == set(sampled.BATCHES)
+    text = (tmp_path / "bounds.md").read_text()
+    for title in ("Figure 3", "Table 2", "Table 3", "Rows examined"):
+        assert f"## {title}" in text
+    for kind in ("gaussians", "examined", "speedups"):
+        assert (tmp_path / f"bounds-{kind}.png").exists()
+
+    def refuse(*_: Any) -> Any:
+        message = "measured twice"
+        raise AssertionError(message)
+
+    for module, name in ((gaussians, "figure3"), (descent, "table2"), (sampled, "table3")):
+        monkeypatch.setattr(module, name, refuse)
+    assert command.main(options(*words), ["bounds"], tmp_path) == 0
+
+
+def test_a_run_that_is_given_up_is_marked(tmp_path: Path) -> None:
+    rows = dict(descent.table2(SMALL, (1e-3, 1e-5), limit=0.0))
+    last = rows["mnist 1e-05"]
+    assert last["plain_seconds"] is None
+    assert last["given_up_after"] > 0.0
+    record = Record(tmp_path / "bounds.json", ["bounds"])
+    record.keep("table2", "mnist 1e-05", last)
+    page.write(record, tmp_path)
+    assert "| > 0 |" in (tmp_path / "bounds.md").read_text()
+
+
+def test_images_stand_at_every_place_of_the_frame() -> None:
+    images = np.linspace(-1.0, 1.0, 2 * 256).reshape(2, 256)
+    rows = sets.shifted_images(images)
+    assert rows.shape == (2 * 121, 676)
+    assert rows.dtype == np.float32
+    squares = rows.reshape(2, 11, 11, 26, 26)
+    np.testing.assert_allclose(
+        squares[1, 3, 7, 3:19, 7:23].ravel(), (images[1] + 1.0) / 2.0, rtol=1e-6
+    )
+    assert np.count_nonzero(squares[0, 0, 0, 16:, :]) == 0
+
+
+def test_an_unknown_set_is_named() -> None:
+    with pytest.raises(ValueError, match="There is no set 'rcv1'; there are: covtype"):
+        sets.find_set("rcv1")
