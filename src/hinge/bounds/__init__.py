@@ -11,6 +11,7 @@ from hinge.bounds.names import get_bound
 from hinge.bounds.policy import Action, Adaptive, Measured, Period, ResortPolicy
 from hinge.bounds.sampling import SampledMargins
 from hinge.bounds.search import SmallestMargins, smallest_margins
+from hinge.bounds.sequence import Errors, count_errors
 from hinge.bounds.sorted_margins import SortedMargins
 from hinge.bounds.spheres import Box, CentredSphere, Sphere, Trajectory
 from hinge.bounds.tree import MetricTree
@@ -25,6 +26,7 @@ __all__ = [
     "CentredSphere",
     "Change",
     "Clusters",
+    "Errors",
     "Evaluation",
     "LogisticBound",
     "Measured",
@@ -38,6 +40,7 @@ __all__ = [
     "Sphere",
     "Trajectory",
     "Update",
+    "count_errors",
     "get_bound",
     "measure",
     "smallest_margins",

@@ -14,6 +14,7 @@ from hinge.solvers.linear.primal_newton import PrimalNewton
 from hinge.solvers.protocol import Solver, State, Support
 from hinge.solvers.registry import get_solver, solver_names
 from hinge.solvers.relay import Relay
+from hinge.solvers.validation import Look, ValidationMonitor
 
 __all__ = [
     "DualCoordinate",
@@ -21,6 +22,7 @@ __all__ = [
     "Gradient",
     "HardMargin",
     "InteriorPoint",
+    "Look",
     "Newton",
     "Observer",
     "Pegasos",
@@ -31,6 +33,7 @@ __all__ = [
     "State",
     "StopFlag",
     "Support",
+    "ValidationMonitor",
     "get_solver",
     "listening",
     "run",
