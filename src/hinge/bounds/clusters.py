@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hinge.bounds.cells import Bound, Cells
@@ -56,7 +57,7 @@ class Clusters(Bound):
     def _centres(self, rows: Rows, members: NDArray[np.int64], rng: np.random.Generator) -> Floats:
         """Return centres that a sample of the members has been moved to."""
         size = min(_SAMPLE, len(members))
-        drawn = Rows(rows_of(rows, np.sort(rng.choice(members, size, replace=False))))
+        drawn = Rows(part_of(rows, np.sort(rng.choice(members, size, replace=False))))
         everyone = np.arange(size)
         first = rng.choice(size, min(self.k, size), replace=False)
         centres = np.asarray(rows_of(drawn, np.sort(first)), dtype=np.float64)
@@ -66,6 +67,14 @@ class Clusters(Bound):
             used = np.bincount(groups, minlength=len(centres)) > 0
             centres = np.where(used[:, None], means, centres)
         return centres
+
+
+def part_of(rows: Rows, numbers: NDArray[np.int64]) -> Any:
+    """Return some rows, dense or sparse as all are."""
+    if not rows.is_sparse:
+        return rows.values[numbers]
+    found, columns, values = rows.entries(numbers)
+    return sp.csr_array((values, (found, columns)), shape=(len(numbers), rows.n_features))
 
 
 def rows_of(rows: Rows, numbers: NDArray[np.int64]) -> Floats:
