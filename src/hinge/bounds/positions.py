@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,11 +129,17 @@ class Positions:
         highest = [float(np.max(part, initial=-np.inf)) for part in parts]
         return np.array(lowest), np.array(highest)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in self.__dict__.items() if key != "_native"}
+
     def native(self) -> core.CellPositions:
-        """Return the view that the compiled core works on."""
-        return core.CellPositions(
-            self.order, self.keys, self.slopes, self.distances, self.starts, self.is_sorted
-        )
+        """Return the view that the compiled core works on; made once, and again after a sort."""
+        view: core.CellPositions | None = self.__dict__.get("_native")
+        if view is None:
+            view = self.__dict__["_native"] = core.CellPositions(
+                self.order, self.keys, self.slopes, self.distances, self.starts, self.is_sorted
+            )
+        return view
 
     def sort(self) -> None:
         """Put each cell in the order of its keys."""
@@ -144,6 +151,7 @@ class Positions:
         self.slopes = None if self.slopes is None else self.slopes[places]
         self.distances = None if self.distances is None else self.distances[places]
         self.is_sorted = True
+        self.__dict__.pop("_native", None)
 
 
 def _rounded_up(values: Floats) -> Floats32:

@@ -16,7 +16,7 @@ from hinge.bounds.passes import Passes
 from hinge.bounds.pieces import Pieces, get_pieces
 from hinge.bounds.policy import Action, Record, ResortPolicy, get_policy
 from hinge.bounds.positions import Reference
-from hinge.bounds.products import dot, norm
+from hinge.bounds.products import dot
 from hinge.bounds.stored import StoredMargins
 from hinge.errors import InvalidDataError
 from hinge.labels import row_weights, two_classes
@@ -95,6 +95,7 @@ class SortedMargins:
             self.bound.extrapolates,
         )
         self._sums: dict[Pieces, _LinearSums] = {}
+        self._square = 0.0  # of the length of the weights at hand
         self._passes: Passes | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -176,8 +177,9 @@ class SortedMargins:
                 f"it must be ({self.rows.n_features},)."
             )
             raise InvalidDataError(message)
-        # One number that is not finite makes the sum of squares so; a sum that overflows does not.
-        if not math.isfinite(dot(weights, weights)) and not np.isfinite(weights).all():
+        # One number that is not finite makes the sum of squares so; it may also just overflow.
+        self._square = dot(weights, weights)
+        if not math.isfinite(self._square) and not np.isfinite(weights).all():
             wrong = int(np.flatnonzero(~np.isfinite(weights))[0])
             message = f"w[{wrong}] is {float(weights[wrong])!r}; weights must be finite."
             raise InvalidDataError(message)
@@ -192,20 +194,20 @@ class SortedMargins:
         self.record.reset()
         gradient = -pieces.slope * sums.linear - sums.curved
         gradient_b = -pieces.slope * sums.linear_labels - sums.descent
-        return self._evaluation(w, b, pieces, (sums.value, gradient, gradient_b), len(margins))
+        return self._evaluation(b, pieces, (sums.value, gradient, gradient_b), len(margins))
 
     def _some_rows(self, w: Floats, b: float, pieces: Pieces, numbers: RowList) -> Evaluation:
         reference = self.stored.reference
         assert reference is not None
         base = self._linear_sums(pieces)
-        start = pieces.slope * base.vector
+        start = base.vector.copy() if pieces.slope == 1.0 else pieces.slope * base.vector
         sums = self.passes.listed(w, b, pieces, numbers, reference.margins, start)
         value = pieces.level * base.weight + sums.value
         value -= pieces.slope * (dot(base.vector, w) + b * base.labels)
         gradient = np.negative(sums.curved, out=sums.curved)
         gradient_b = -pieces.slope * base.labels - sums.descent
         self.record.add(len(numbers))
-        return self._evaluation(w, b, pieces, (value, gradient, gradient_b), len(numbers))
+        return self._evaluation(b, pieces, (value, gradient, gradient_b), len(numbers))
 
     def _linear_sums(self, pieces: Pieces) -> _LinearSums:
         """Return the sums over the linear piece at the reference, made for a new loss."""
@@ -223,9 +225,9 @@ class SortedMargins:
         return self._sums[pieces]
 
     def _evaluation(
-        self, w: Floats, b: float, pieces: Pieces, sums: tuple[float, Floats, float], examined: int
+        self, b: float, pieces: Pieces, sums: tuple[float, Floats, float], examined: int
     ) -> Evaluation:
-        largest = (norm(w), self.stored.largest_norm)
+        largest = (math.sqrt(self._square), self.stored.largest_norm)
         bounds = rounding_bounds(self.rows, self.total_weight, largest, b, pieces)
         return Evaluation(*sums, examined, *bounds)
 
