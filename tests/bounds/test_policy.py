@@ -66,3 +66,20 @@ def test_a_policy_changes_no_value_beyond_rounding(policy) -> None:
 def test_constants_outside_their_range(make) -> None:
     with pytest.raises(InvalidParameterError, match="must be greater than 0"):
         make()
+
+
+def test_the_bound_rests_while_weights_jump_about() -> None:
+    X, y = two_clouds(2)
+    index = SortedMargins(X, y)
+    rng = np.random.default_rng(3)
+    looks = []
+    open_rows = index.stored.open_rows
+    index.stored.open_rows = lambda *point: looks.append(1) or open_rows(*point)
+    for _ in range(20):
+        w = 10.0 * rng.standard_normal(X.shape[1])
+        assert index.evaluate(w).examined == len(y)
+    assert len(looks) == 7  # after rests of 0, 1, 2, 3, 3, 3
+    for _ in range(4):
+        last = index.evaluate(w)
+    assert last.examined < len(y) / 10
+    assert index.record.rests == 0

@@ -11,6 +11,8 @@ from typing import ClassVar
 from hinge.errors import unknown_name
 from hinge.parameters import positive
 
+_LONGEST_REST = 3  # evaluations; each look in vain costs a few percent of one
+
 
 class Action(enum.StrEnum):
     """How an evaluation is done."""
@@ -39,6 +41,10 @@ class Record:
         Rows examined in the last of them.
     least : int, default=0
         The fewest rows examined in one of them.
+    misses : int, default=0
+        How often in a row stored margins were of no use even once.
+    rests : int, default=0
+        For how many evaluations to come all rows are taken without a look at the bound.
     """
 
     n_rows: int
@@ -48,6 +54,13 @@ class Record:
     examined: int = 0
     last: int = 0
     least: int = 0
+    misses: int = 0
+    rests: int = 0
+
+    def miss_or_renew(self) -> None:
+        """Count that all rows are taken; rest for a while where margins were stored in vain."""
+        self.misses = self.misses + 1 if self.evaluations == 0 else 0
+        self.rests = min(max(self.misses - 1, 0), _LONGEST_REST)
 
     def reset(self) -> None:
         """Begin anew after a full pass."""

@@ -129,14 +129,17 @@ class SortedMargins:
         weights, offset, pieces = self.point(w), real_number(b, "b"), get_pieces(loss)
         if self.stored.reference is None:
             return self._all_rows(weights, offset, pieces)
+        if self.record.rests > 0:
+            self.record.rests -= 1
+            return self._all_rows(weights, offset, pieces)
         # While weights move far, a sample says so for less than a scan of all keys.
         guess = self.stored.guess_open(weights, offset, pieces)
-        if guess is not None and self.policy.choose(self.record, guess) is Action.FULL:
-            return self._all_rows(weights, offset, pieces)
-        open_rows = self.stored.open_rows(weights, offset, pieces)
-        if self.policy.choose(self.record, len(open_rows)) is Action.FULL:
-            return self._all_rows(weights, offset, pieces)
-        return self._some_rows(weights, offset, pieces, open_rows)
+        if guess is None or self.policy.choose(self.record, guess) is Action.PRUNED:
+            open_rows = self.stored.open_rows(weights, offset, pieces)
+            if self.policy.choose(self.record, len(open_rows)) is Action.PRUNED:
+                return self._some_rows(weights, offset, pieces, open_rows)
+        self.record.miss_or_renew()
+        return self._all_rows(weights, offset, pieces)
 
     def sort(self, w: ArrayLike, b: float = 0.0, loss: str | Loss = "hinge") -> Evaluation:
         """Evaluate all rows and store their margins, whatever the policy says.

@@ -23,7 +23,7 @@ RowList = NDArray[np.uint32]
 _SPARE = 16
 _FLOAT_ERROR = 2.0**-22  # of a key or slope as float32, generously
 _SAMPLE = 1024
-_SAMPLED_FROM = 16 * _SAMPLE  # rows from which a look at a sample pays
+_SAMPLED_FROM = 4 * _SAMPLE  # rows from which a look at a sample pays
 SORT_AFTER_SCANS = 24  # looking at all keys this often costs as much as sorting them once
 
 
