@@ -11,7 +11,7 @@ from typing import ClassVar
 from hinge.errors import unknown_name
 from hinge.parameters import positive
 
-_LONGEST_REST = 3  # evaluations; each look in vain costs a few percent of one
+_LONGEST_REST = 7  # evaluations; each look in vain costs some percent of one
 
 
 class Action(enum.StrEnum):

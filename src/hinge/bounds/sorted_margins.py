@@ -195,7 +195,8 @@ class SortedMargins:
         linear = _LinearSums(sums.linear, sums.linear_weight, sums.linear_labels)
         self._sums = {pieces: linear}
         self.record.reset()
-        gradient = -pieces.slope * sums.linear - sums.curved
+        gradient = -pieces.slope * sums.linear
+        gradient -= sums.curved
         gradient_b = -pieces.slope * sums.linear_labels - sums.descent
         return self._evaluation(b, pieces, (sums.value, gradient, gradient_b), len(margins))
 

@@ -55,14 +55,24 @@ class StoredMargins:
         self.reference: Reference | None = None
         self.direction: Direction | None = None
         self.positions: Positions | None = None
+        self._before: Reference | None = None
+        self._is_ready = False
         self._vectors = np.empty((0, rows.n_features))
         self._norm = 0.0
         self._open = np.empty(rows.n_rows + 1, dtype=np.uint32)
 
     def store(self, reference: Reference) -> None:
         """Take the margins of a full pass as those to start from."""
-        before, self.reference = self.reference, reference
+        self._before, self.reference = self.reference, reference
         self.positions = self.direction = None
+        self._is_ready = False
+
+    def _make_ready(self) -> None:
+        """Make what a look at the bound needs, when there is one."""
+        reference, before = self.reference, self._before
+        if self._is_ready or reference is None:
+            return
+        self._is_ready = True
         self._norm = norm(reference.w)
         vectors = [] if self.cells.centres is None else list(self.cells.centres)
         if before is not None and self.extrapolates:
@@ -149,6 +159,7 @@ class StoredMargins:
 
     def _make_positions(self, layout: Layout) -> Positions:
         assert self.reference is not None
+        self._make_ready()
         reference, direction = self.reference, self.direction
         n = len(layout.order)
         keys = np.empty(n, dtype=np.float32)
