@@ -25,14 +25,14 @@ from hinge.estimators.linear_svc_cv import LinearSVCCV
 from hinge.problem import Problem
 from hinge.result import Certificate, Point, Solution, Status, Stop
 from hinge.solvers.driver import solve
-from hinge.solvers.estimate import Estimate, estimate
 from hinge.solvers.path import path
 
 if typing.TYPE_CHECKING:
-    from hinge import data, models
+    from hinge import bounds, data, models
     from hinge.models.compare import compare
     from hinge.models.files import load, save
     from hinge.models.sklearn_models import from_sklearn
+    from hinge.solvers.estimate import Estimate, estimate
 
 __version__ = "0.1.0.dev0"
 
@@ -58,6 +58,7 @@ __all__ = [
     "Status",
     "Stop",
     "UnsupportedError",
+    "bounds",
     "certificates",
     "compare",
     "data",
@@ -72,10 +73,13 @@ __all__ = [
     "solvers",
 ]
 
-# Loaded when first asked for: files and models would double the time that importing hinge takes.
+# Loaded when first asked for: together they would double the time that importing hinge takes.
 _LOADED_LATER = {
+    "Estimate": "hinge.solvers.estimate",
+    "bounds": "hinge.bounds",
     "compare": "hinge.models.compare",
     "data": "hinge.data",
+    "estimate": "hinge.solvers.estimate",
     "from_sklearn": "hinge.models.sklearn_models",
     "load": "hinge.models.files",
     "models": "hinge.models",

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import importlib
+import typing
+
 from hinge.solvers.driver import Event, Observer, Settings, run, solve
 from hinge.solvers.interrupt import StopFlag, listening
-from hinge.solvers.linear.dual_coordinate import DualCoordinate
-from hinge.solvers.linear.gradient import Gradient
-from hinge.solvers.linear.hard_margin import HardMargin
-from hinge.solvers.linear.interior_point import InteriorPoint
-from hinge.solvers.linear.newton import Newton
-from hinge.solvers.linear.pegasos import Pegasos
-from hinge.solvers.linear.primal_newton import PrimalNewton
 from hinge.solvers.protocol import Solver, State, Support
 from hinge.solvers.registry import get_solver, solver_names
 from hinge.solvers.relay import Relay
-from hinge.solvers.validation import Look, ValidationMonitor
+
+if typing.TYPE_CHECKING:
+    from hinge.solvers.linear.dual_coordinate import DualCoordinate
+    from hinge.solvers.linear.gradient import Gradient
+    from hinge.solvers.linear.hard_margin import HardMargin
+    from hinge.solvers.linear.interior_point import InteriorPoint
+    from hinge.solvers.linear.newton import Newton
+    from hinge.solvers.linear.pegasos import Pegasos
+    from hinge.solvers.linear.primal_newton import PrimalNewton
+    from hinge.solvers.validation import Look, ValidationMonitor
 
 __all__ = [
     "DualCoordinate",
@@ -40,3 +45,29 @@ __all__ = [
     "solve",
     "solver_names",
 ]
+
+# Loaded when first asked for, as the registry does it.
+_LOADED_LATER = {
+    "DualCoordinate": "hinge.solvers.linear.dual_coordinate",
+    "Gradient": "hinge.solvers.linear.gradient",
+    "HardMargin": "hinge.solvers.linear.hard_margin",
+    "InteriorPoint": "hinge.solvers.linear.interior_point",
+    "Look": "hinge.solvers.validation",
+    "Newton": "hinge.solvers.linear.newton",
+    "Pegasos": "hinge.solvers.linear.pegasos",
+    "PrimalNewton": "hinge.solvers.linear.primal_newton",
+    "ValidationMonitor": "hinge.solvers.validation",
+}
+
+
+def __getattr__(name: str) -> typing.Any:
+    if name not in _LOADED_LATER:
+        message = f"module 'hinge.solvers' has no attribute {name!r}"
+        raise AttributeError(message)
+    value = getattr(importlib.import_module(_LOADED_LATER[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

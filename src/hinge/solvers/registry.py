@@ -1,29 +1,37 @@
-"""The solvers by name, and the relay of those that a problem calls for."""
+"""The solvers by name, and the relay of those that a problem calls for.
+
+A solver is loaded when it is first asked for: most runs need one or two of them, and importing all
+would double the time that importing hinge takes.
+"""
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
+from functools import partial
 
 from hinge.errors import unknown_name
 from hinge.problem import Problem
-from hinge.solvers.linear.dual_coordinate import DualCoordinate
-from hinge.solvers.linear.gradient import Gradient
-from hinge.solvers.linear.hard_margin import HardMargin
-from hinge.solvers.linear.interior_point import InteriorPoint
-from hinge.solvers.linear.newton import Newton
-from hinge.solvers.linear.pegasos import Pegasos
-from hinge.solvers.linear.primal_newton import PrimalNewton
 from hinge.solvers.protocol import Solver
 from hinge.solvers.relay import Relay
 
+
+def _make(module: str, name: str, gap: float | None) -> Solver:
+    """Return a solver of that class, set up for a relative gap if it can be."""
+    solver_class = getattr(importlib.import_module(f"hinge.solvers.linear.{module}"), name)
+    aimed_at: Callable[[float | None], Solver] | None = getattr(solver_class, "aimed_at", None)
+    solver: Solver = solver_class() if aimed_at is None else aimed_at(gap)
+    return solver
+
+
 _BY_NAME: dict[str, Callable[[float | None], Solver]] = {
-    DualCoordinate.name: DualCoordinate.aimed_at,
-    HardMargin.name: lambda _: HardMargin(),
-    Gradient.name: lambda _: Gradient(),
-    InteriorPoint.name: lambda _: InteriorPoint(),
-    Newton.name: Newton.aimed_at,
-    Pegasos.name: lambda _: Pegasos(),
-    PrimalNewton.name: lambda _: PrimalNewton(),
+    "dual-coordinate": partial(_make, "dual_coordinate", "DualCoordinate"),
+    "gradient": partial(_make, "gradient", "Gradient"),
+    "hard-margin": partial(_make, "hard_margin", "HardMargin"),
+    "interior-point": partial(_make, "interior_point", "InteriorPoint"),
+    "newton": partial(_make, "newton", "Newton"),
+    "pegasos": partial(_make, "pegasos", "Pegasos"),
+    "primal-newton": partial(_make, "primal_newton", "PrimalNewton"),
 }
 
 
@@ -53,7 +61,7 @@ def get_solver(solver: str | Solver, problem: Problem, gap: float | None = None)
     if isinstance(solver, Solver):
         return solver
     if solver == "auto":
-        return HardMargin() if problem.is_hard else Relay(gap, _BY_NAME)
+        return _BY_NAME["hard-margin"](gap) if problem.is_hard else Relay(gap, _BY_NAME)
     if solver not in _BY_NAME:
         raise unknown_name(solver, "solver", [*_BY_NAME, "auto"])
     return _BY_NAME[solver](gap)
