@@ -9,6 +9,7 @@
 #   make fuzz-model       ten minutes of coverage-guided fuzzing of the model loader
 #   make campaign-model   100,000 mutated model files under ASan; killed saves; full disks
 #   make campaign-import  100,000 damaged LIBLINEAR text models against their reader
+#   make campaign-bounds  10,000 evaluations through the index of margins, judged exactly
 #   make docs    the documentation site, warnings as errors
 #   make bench   a short benchmark;  make bench-peers  an environment per competing library
 #   make wheel   the wheel for this Python, into dist/
@@ -29,7 +30,7 @@ CORE_SOURCES := CMakeLists.txt pyproject.toml $(filter-out cpp/tests/%,$(CPP_SOU
 
 .DEFAULT_GOAL := help
 .PHONY: help env demo test lint style types contracts native asan docs bench bench-peers wheel clean
-.PHONY: fuzz-reader fuzz-model campaign-model campaign-import
+.PHONY: fuzz-reader fuzz-model campaign-model campaign-import campaign-bounds
 
 help:
 	@sed -n '1,/^$$/s/^# \{0,1\}//p' Makefile
@@ -63,7 +64,7 @@ demo: $(VENV)/hinge.built $(VENV)/demo.installed
 	$(BIN)/hinge demo
 
 # The tests of what runs in C++, which must hold for every CPU level and not only for the best.
-NATIVE_TESTS := $(addprefix tests/,kernels solvers multiclass estimators) \
+NATIVE_TESTS := $(addprefix tests/,kernels bounds solvers multiclass estimators) \
   $(wildcard tests/data/test_libsvm_*.py tests/models/test_checkpoint*.py)
 
 test: $(ENVIRONMENT)
@@ -147,6 +148,9 @@ campaign-model: $(ENVIRONMENT)
 
 campaign-import: $(ENVIRONMENT)
 	$(BIN)/python -W error -m fuzz.liblinear_text.campaign $(MUTATIONS)
+
+campaign-bounds: $(ENVIRONMENT)
+	$(BIN)/python -W error -m fuzz.margin_bounds.campaign 10000
 
 clean:
 	rm -rf $(VENV) build dist docs/_build src/hinge/_core.pyi hinge-demo.png \

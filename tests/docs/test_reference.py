@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import hinge
+import hinge.bounds
 import hinge.certificates
 import hinge.data
 import hinge.losses
@@ -33,7 +34,15 @@ def _first_column(page: str, heading: str) -> list[str]:
 
 @pytest.mark.parametrize(
     "module",
-    [hinge, hinge.certificates, hinge.data, hinge.losses, hinge.solvers, hinge.testing],
+    [
+        hinge,
+        hinge.bounds,
+        hinge.certificates,
+        hinge.data,
+        hinge.losses,
+        hinge.solvers,
+        hinge.testing,
+    ],
 )
 def test_every_public_name_has_an_entry(module: object) -> None:
     names = module.__all__
