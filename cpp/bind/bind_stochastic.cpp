@@ -80,6 +80,7 @@ class StochasticRun {
         require_that(weights_.size() == 1 || length(weights_.size()) == rows_.count(),
                      "one weight, or one for every row");
         require_that(settings_.batch > 0, "a batch has at least one row");
+        require_that(settings_.round > 0, "a round has at least one step");
         require_entries(scratch_.size(), 2 * settings_.batch, "scratch");
     }
 
@@ -150,6 +151,7 @@ void bind_settings(nb::module_& module) {
         .def_rw("skip_price", &StochasticSettings::skip_price)
         .def_rw("refresh_price", &StochasticSettings::refresh_price)
         .def_rw("batch", &StochasticSettings::batch)
+        .def_rw("round", &StochasticSettings::round)
         .def_rw("projects", &StochasticSettings::projects)
         .def_rw("replaces", &StochasticSettings::replaces)
         .def_rw("prunes", &StochasticSettings::prunes)

@@ -84,8 +84,8 @@ struct Memory {
 
 hinge::StochasticSettings settings(const Data& data, std::int64_t batch, bool prunes,
                                    bool accumulates) {
-    return {0.01, kConstant, 1.0,  data.largest, 40.0,   5.0,
-            20.0, batch,     true, false,        prunes, accumulates};
+    return {0.01,  kConstant, 1.0,  data.largest, 40.0,   5.0,        20.0,
+            batch, 64,        true, false,        prunes, accumulates};
 }
 
 // The same draws, by the formula.

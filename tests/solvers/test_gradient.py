@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from hinge.bounds import Adaptive
 from hinge.bounds.stored import SORT_AFTER_SCANS
 from hinge.errors import InvalidParameterError
 from hinge.losses import Huber
+from hinge.models.checkpoint import load_checkpoint, save_checkpoint
 from hinge.result import Point
 from hinge.solvers import Gradient
 
@@ -129,11 +131,22 @@ def test_a_state_that_goes_on_makes_its_index_anew() -> None:
         solver.step(straight, 1)
         solver.step(saved, 1)
         saved = pickle.loads(pickle.dumps(saved)).resumed(problem)
-        longest = max(longest, saved.memory["record"]["evaluations"])
+        longest = max(longest, saved.counts["evaluations"])
     assert longest > SORT_AFTER_SCANS
     assert saved.vector.tobytes() == straight.vector.tobytes()
     assert saved.examined == straight.examined
     assert saved.parts().keys() == straight.parts().keys()
+
+
+def test_a_checkpoint_is_gone_on_from(tmp_path: Path) -> None:
+    problem = clouds(n=1000)
+    whole = solve(problem, Gradient(undo=False), Stop(gap=1e-9, steps=200))
+    begun = solve(problem, Gradient(undo=False), Stop(gap=1e-9, steps=90))
+    save_checkpoint(tmp_path / "run", problem, begun.state)
+    state = load_checkpoint(tmp_path / "run", problem)
+    rest = solve(problem, "gradient", Stop(gap=1e-9, steps=200), resume=state)
+    assert rest.coef.tobytes() == whole.coef.tobytes()
+    assert rest.state.examined == whole.state.examined
 
 
 def test_numbers_that_leave_floating_point_halve_the_step() -> None:

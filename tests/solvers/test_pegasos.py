@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from tests.solvers.data import as_dense, some_weights, two_clouds
 from hinge import Point, Problem, Status, Stop, UnsupportedError, certificates, solve
 from hinge._native import core
 from hinge.errors import InvalidParameterError
+from hinge.models.checkpoint import load_checkpoint, save_checkpoint
 from hinge.solvers import Pegasos
 
 MASK = 2**64 - 1
@@ -182,6 +184,20 @@ def test_a_pickled_run_goes_on_in_the_middle_of_storing_margins() -> None:
     assert saved.run.examined == straight.run.examined
 
 
+def test_a_checkpoint_is_gone_on_from(tmp_path: Path) -> None:
+    problem = clouds(n=1000)
+    whole = solve(problem, Pegasos(20), Stop(gap=0.0, steps=3000), seed=4)
+    begun = solve(problem, Pegasos(20), Stop(gap=0.0, steps=1100), seed=4)
+    save_checkpoint(tmp_path / "run", problem, begun.state)
+    state = load_checkpoint(tmp_path / "run", problem)
+    rest = solve(problem, "pegasos", Stop(gap=0.0, steps=3000), resume=state)
+    assert rest.state.vectors[0].tobytes() == whole.state.vectors[0].tobytes()
+    assert rest.state.run.examined == whole.state.run.examined
+    state.settings["batch"] = 10**15
+    with pytest.raises(InvalidParameterError, match="batch must lie between"):
+        solve(problem, "pegasos", resume=state)
+
+
 def test_a_warm_start_begins_where_it_is_told() -> None:
     problem = clouds()
     known = solve(problem, stop=Stop(gap=1e-6))
@@ -255,4 +271,4 @@ def test_a_state_that_was_tampered_with_is_refused(
     state = Pegasos(10).start(clouds())
     getattr(state, array)[place] = value
     with pytest.raises(ValueError, match=message):
-        Pegasos(10).step(state, 100)
+        Pegasos(10).progress(state)

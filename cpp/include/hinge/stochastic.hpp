@@ -68,6 +68,9 @@ class StochasticRun {
                 done += refresh(work - done);
             } else {
                 done += one_step();
+                if (c_.step % s_.round == 0) {
+                    break;
+                }
             }
         }
         return done;

@@ -15,6 +15,7 @@ struct StochasticSettings {
     double skip_price;     // of a row that is drawn and not read
     double refresh_price;  // of a row whose margin is stored, as all of them are
     std::int64_t batch;    // rows of one step
+    std::int64_t round;    // a call ends after every so manieth step, whoever made the calls before
     bool projects;         // onto the ball that holds the optimum
     bool replaces;         // draws with replacement instead of in random orders of all rows
     bool prunes;           // leaves rows alone whose side a bound knows

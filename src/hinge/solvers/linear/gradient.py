@@ -25,7 +25,7 @@ changes by less than its rounding error, the gradients at both ends tell whether
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,12 +37,15 @@ from hinge.problem import Intercept, Problem
 from hinge.result import Point, Progress
 from hinge.rows import Block, map_blocks
 from hinge.solvers.linear.balance import balance
-from hinge.solvers.linear.margin_index import EveryRow, MarginIndex
+from hinge.solvers.linear.margin_index import EveryRow, IndexMemory, MarginIndex, no_counts
 from hinge.solvers.protocol import Solver, State, Support
 
 Floats = NDArray[np.float64]
 
 _CALL = 40_000  # what an evaluation costs besides its rows, in stored values
+# A call ends after whole rounds of steps that take at most so many stored values, so that a run
+# that goes on is judged where one that was never stopped is.
+_CALL_WORK = 4_000_000
 _MOST = 2**63 - 1
 _LOOK = 64  # steps after which to look whether anything moves: it reads all features
 
@@ -56,6 +59,10 @@ class GradientState(State):
         What to minimise; not pickled.
     length : float
         The first step length.
+    eps : float
+        Relative decrease at which the run rests.
+    undo : bool
+        Whether a step that increases the objective is taken back.
 
     Attributes
     ----------
@@ -67,23 +74,32 @@ class GradientState(State):
         Rows whose margin has been computed, in all evaluations together.
     evaluations : int
         How many there were.
+    stored_at, counts : ndarray of shape (2, n_features + 1), dict
+        What the index is made anew from.
     """
 
     _transient: ClassVar[tuple[str, ...]] = ("problem", "_evaluator")
 
-    def __init__(self, problem: Problem, length: float) -> None:
+    def __init__(self, problem: Problem, length: float, eps: float, undo: bool) -> None:
         self.problem = problem
-        self.length = length
+        self.length, self.eps, self.undo = length, eps, undo
         self.vector = np.zeros(problem.n_features + 1)
         self.slope = np.zeros(problem.n_features + 1)
         self.value = math.nan
         self.noise = 0.0
-        self.memory: dict[str, Any] = {}
+        self.stored_at = np.zeros((2, problem.n_features + 1))
+        self.counts = no_counts()
         self.steps = 0
         self.work = 0
         self.evaluations = 0
         self.examined = 0
         self.at_rest = False
+
+    @property
+    def round(self) -> int:
+        """How many steps make a call, whoever made the calls before."""
+        touched = self.problem.rows.n_stored + self.problem.n_features
+        return max(1, _CALL_WORK // (touched + _CALL))
 
     @property
     def constant(self) -> float:
@@ -99,7 +115,9 @@ class GradientState(State):
             self.__dict__["_evaluator"] = (
                 EveryRow(self.problem)
                 if bound is None
-                else MarginIndex(self.problem, bound, policy, self.memory)
+                else MarginIndex(
+                    self.problem, bound, policy, IndexMemory(self.stored_at, self.counts)
+                )
             )
         made: MarginIndex | EveryRow = self.__dict__["_evaluator"]
         return made
@@ -158,7 +176,7 @@ class Gradient(Solver):
 
     def start(self, problem: Problem, warm: Point | None = None, seed: int = 0) -> GradientState:  # noqa: ARG002
         """Return the state before the first step; nothing in it is random."""
-        state = GradientState(problem, self.length)
+        state = GradientState(problem, self.length, self.eps, self.undo)
         if warm is not None and warm.coef.shape == (problem.n_features,):
             weight = warm.intercept / state.constant if state.constant else 0.0
             given = np.append(warm.coef, weight)
@@ -179,8 +197,8 @@ class Gradient(Solver):
                         state.at_rest = True
                 else:
                     self._descend(state)
-                spent = state.work - before
-                if state.at_rest or spent >= work or state.steps >= limit:
+                spent, is_round = state.work - before, state.steps % state.round == 0
+                if state.at_rest or is_round or spent >= work or state.steps >= limit:
                     return spent
 
     def _descend(self, state: GradientState) -> None:
@@ -199,10 +217,10 @@ class Gradient(Solver):
         has_increased = not change <= 0.0
         if has_increased:
             state.length *= 0.5
-        if has_increased and (self.undo or not math.isfinite(value)):
+        if has_increased and (state.undo or not math.isfinite(value)):
             return
-        if not has_increased and -change <= self.eps * abs(state.value):
-            state.at_rest = self.eps > 0.0
+        if not has_increased and -change <= state.eps * abs(state.value):
+            state.at_rest = state.eps > 0.0
         state.vector, state.value, state.slope, state.noise = trial, value, slope, noise
 
     def _evaluate(self, state: GradientState, vector: Floats) -> tuple[float, Floats, float]:

@@ -7,7 +7,8 @@ policy: an index that is made anew from them evaluates with the same bits as the
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import fields
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +17,36 @@ from hinge.bounds import Bound, Evaluation, Measured, ResortPolicy, SortedMargin
 from hinge.bounds.evaluation import rounding_bounds
 from hinge.bounds.passes import Passes
 from hinge.bounds.pieces import get_pieces
+from hinge.bounds.policy import Record
 from hinge.bounds.products import norm
 from hinge.bounds.stored import SORT_AFTER_SCANS
 from hinge.problem import Problem
 
 Floats = NDArray[np.float64]
+
+
+# What the index counts for its policy; the other fields of the record follow from the rows.
+RECORD = tuple(each.name for each in fields(Record) if each.default == 0)
+
+
+class IndexMemory(NamedTuple):
+    """What an index is made anew from; parts of a solver's state.
+
+    Parameters
+    ----------
+    points : ndarray of shape (2, n_features + 1)
+        Weights and intercept under which margins were last stored, and before them those before.
+    counts : dict
+        How often margins were stored, and what the policy has counted since.
+    """
+
+    points: Floats
+    counts: dict[str, int]
+
+
+def no_counts() -> dict[str, int]:
+    """Return the counts of an index that has stored nothing yet."""
+    return dict.fromkeys(("stores", *RECORD), 0)
 
 
 class MarginIndex:
@@ -35,8 +61,8 @@ class MarginIndex:
     policy : ResortPolicy or None
         When to store all margins again; None is ``Measured`` with prices that are the same on
         every machine, so that a run has the same bits everywhere.
-    memory : dict
-        What an earlier index has remembered; empty at the beginning. Kept up to date.
+    memory : IndexMemory
+        What an earlier index has remembered. Kept up to date.
     """
 
     def __init__(
@@ -44,7 +70,7 @@ class MarginIndex:
         problem: Problem,
         bound: str | Bound,
         policy: ResortPolicy | None,
-        memory: dict[str, Any],
+        memory: IndexMemory,
     ) -> None:
         self._index = SortedMargins(
             problem.rows,
@@ -55,31 +81,32 @@ class MarginIndex:
         )
         self._loss: Any = get_pieces(problem.loss)  # as the index sees it, found once
         self._memory = memory
-        if memory:
-            self._restore(memory)
+        if memory.counts["stores"] > 0:
+            self._restore()
 
     def evaluate(self, w: Floats, b: float, threads: int) -> Evaluation:
         """Return the sum of weight times loss over all rows, and its gradient."""
         self._index.passes.threads = threads
         found = self._index.evaluate(w, b, self._loss)
-        if self._index.record.evaluations == 0:  # all margins were stored just now
-            self._memory["before"] = self._memory.get("last")
-            self._memory["last"] = np.append(w, b)
-        self._memory["record"] = vars(self._index.record).copy()
+        memory, record = self._memory, self._index.record
+        if record.evaluations == 0:  # all margins were stored just now
+            memory.points[0] = memory.points[1]
+            memory.points[1, :-1], memory.points[1, -1] = w, b
+            memory.counts["stores"] += 1
+        for name in RECORD:
+            memory.counts[name] = getattr(record, name)
         return found
 
-    def _restore(self, memory: dict[str, Any]) -> None:
+    def _restore(self) -> None:
         """Do again what the rows' numbers depend on."""
-        index = self._index
-        for point in (memory["before"], memory["last"]):
-            if point is not None:
-                index.sort(point[:-1], float(point[-1]), self._loss)
-        for name, value in memory["record"].items():
-            setattr(index.record, name, value)
+        index, counts, points = self._index, self._memory.counts, self._memory.points
+        for point in points[-min(counts["stores"], 2) :]:
+            index.sort(point[:-1], float(point[-1]), self._loss)
+        for name in RECORD:
+            setattr(index.record, name, counts[name])
         # After so many looks at the margins they are sorted, which decides the order of sums.
-        last = memory["last"]
         for _ in range(min(index.record.evaluations, SORT_AFTER_SCANS + 1)):
-            index.stored.open_rows(last[:-1], float(last[-1]), self._loss)
+            index.stored.open_rows(points[1, :-1], float(points[1, -1]), self._loss)
 
 
 class EveryRow:

@@ -44,6 +44,10 @@ Floats = NDArray[np.float64]
 
 _MOST_BATCH = 2**24
 _MOST_STEPS = 2**62
+# A call ends after whole rounds of steps that take about so many stored values, so that a run that
+# goes on is judged where one that was never stopped is.
+_CALL_WORK = 2_000_000
+_STEP_WORK, _ROW_WORK = 2000, 8
 _CENTRE_ROWS = 1024  # of them the centre is the mean; which point it is matters for speed only
 _SCALE, _CENTRE_SQUARE, _SQUARE, _SQUARE_MASS, _RATE = 0, 6, 1, 7, 9  # places among the numbers
 _WEIGHTS, _CENTRE = 0, 2  # rows of the vectors
@@ -109,6 +113,7 @@ class PegasosState(State):
     def _view(self) -> core.StochasticRun:
         problem, data = self.problem, self.problem.rows
         data.check_structure()
+        _check_batch(self.settings["batch"])
         columns, offsets = (data.indices, data.indptr) if data.is_sparse else (None, None)
         settings = core.StochasticSettings()
         for name, value in self.settings.items():
@@ -159,10 +164,7 @@ class Pegasos(Solver):
         project: bool = True,
         replacement: bool = False,
     ) -> None:
-        self.batch = count(batch, "batch")
-        if not 1 <= self.batch <= _MOST_BATCH:
-            message = f"batch must lie between 1 and {_MOST_BATCH}; got {batch!r}."
-            raise InvalidParameterError(message)
+        self.batch = _check_batch(batch)
         self.index = bool(index)
         self.project = bool(project)
         self.replacement = bool(replacement)
@@ -228,7 +230,7 @@ class Pegasos(Solver):
 
     def progress(self, state: PegasosState) -> Progress:
         """Return the counts; the method knows no objective values."""
-        steps = int(state.counters[_STEP]) - state.first_step
+        steps = state.run.step - state.first_step
         return Progress(steps, state.work, at_rest=not math.isfinite(state.numbers[_SQUARE]))
 
     def _settings(self, problem: Problem) -> dict[str, Any]:
@@ -251,12 +253,21 @@ class Pegasos(Solver):
             "skip_price": _SKIP,
             "refresh_price": _STORE + reading,
             "batch": self.batch,
+            "round": max(1, int(_CALL_WORK / (_STEP_WORK + self.batch * (stored + _ROW_WORK)))),
             "projects": self.project,
             "replaces": self.replacement,
             "prunes": self.index,
             # Else every step would cost as much as all features, of which it touches few.
             "accumulates": 4 * rows.n_features <= self.batch * stored,
         }
+
+
+def _check_batch(batch: int) -> int:
+    """Return the number of rows of a step, or refuse it."""
+    if not 1 <= count(batch, "batch") <= _MOST_BATCH:
+        message = f"batch must lie between 1 and {_MOST_BATCH}; got {batch!r}."
+        raise InvalidParameterError(message)
+    return int(batch)
 
 
 def _set_centre(state: PegasosState) -> None:
