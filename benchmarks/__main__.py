@@ -57,6 +57,7 @@ def main(arguments: list[str]) -> int:
         contested.add_argument("--quick", action="store_true", help="small sets, a minute or two")
         contested.add_argument("--fresh", action="store_true", help="run again what was run before")
         contested.add_argument("--reference-seconds", type=float, default=120.0)
+        contested.add_argument("--processor-clock", action="store_true", help="as for linear")
     bounds.add_options(commands.add_parser("bounds", help="the experiments on margin bounds"))
     peers = commands.add_parser("peers", help="make an environment for every other library")
     peers.add_argument("names", nargs="*", help="only these; all by default")
@@ -166,11 +167,13 @@ def _contest(options: argparse.Namespace, arguments: list[str]) -> int:
     plan = plans[options.command][int(options.quick)]
     output = cache_folder() / "quick" if options.quick else _RESULTS
     report = new_report(plan.title, [word for word in arguments if word != "--fresh"])
-    report.ours, report.remarks = contest.AUTO, _remarks(_FULL, "float64")[1:]
+    clock = "processor_seconds" if options.processor_clock else "wall_seconds"
+    budget = dataclasses.replace(_FULL, clock=clock, quick=options.quick)
+    report.ours, report.remarks = contest.AUTO, _remarks(budget, "float64")[1:]
     record = output / f"{options.command}.json"
     if record.exists() and not options.fresh:
         report = Report.load(record).updated_by(report)
-    for _ in contest.run(plan, report, options.reference_seconds, options.quick):
+    for _ in contest.run(plan, report, options.reference_seconds, budget):
         contest.write(plan, report, output, options.command)
     contest.write(plan, report, output, options.command)
     lines = contest.verdicts(plan, report)

@@ -8,7 +8,7 @@ after every method, and what it holds is not run again.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -76,8 +76,13 @@ class Contest:
     ours: tuple[str, ...] = (AUTO, "hinge interior-point")
 
 
-def run(contest: Contest, report: Report, reference_seconds: float, quick: bool) -> Iterator[None]:
-    """Fill the report, and yield whenever it holds more than before."""
+def run(
+    contest: Contest, report: Report, reference_seconds: float, budget: Budget
+) -> Iterator[None]:
+    """Fill the report, and yield whenever it holds more than before.
+
+    Of the budget, the clock counts and whether to be quick; limits come of hinge's own times.
+    """
     for case in contest.cases:
         title = case.task.title
         wanted = [*contest.ours, *dict.fromkeys(promise.method for promise in case.promises)]
@@ -87,7 +92,7 @@ def run(contest: Contest, report: Report, reference_seconds: float, quick: bool)
         print(f"{title}: reference", flush=True)
         objective = Objective(case.task, reference_seconds)
         for name in missing:
-            report.runs += _runs(objective, case, name, report, quick)
+            report.runs += _runs(objective, case, name, report, budget)
             objective.store()
             measure_again(report, objective)
             others = [known for known in report.tasks if known["title"] != title]
@@ -95,19 +100,20 @@ def run(contest: Contest, report: Report, reference_seconds: float, quick: bool)
             yield
 
 
-def _runs(objective: Objective, case: Case, name: str, report: Report, quick: bool) -> list[Run]:
+def _runs(objective: Objective, case: Case, name: str, report: Report, given: Budget) -> list[Run]:
     """Return the runs of one method on one case."""
     method, python = _find(name, report)
-    tightest = min(case.gaps)
     if method in OURS:
-        budget = Budget(OUR_SECONDS, tightest, quick)
+        budget = replace(given, seconds=OUR_SECONDS, tightest_gap=min(case.gaps))
         ladders: Sequence[Any] = [[{"gap": gap} for gap in case.gaps]]
     else:
         promises = [promise for promise in case.promises if promise.method == name]
         tightest = min(promise.gap for promise in promises)
         limit = max(_limit(promise, case, report) for promise in promises)
-        budget = Budget(max(LEAST_SECONDS, limit), tightest, quick, is_strict=True)
-        ladders = method.ladders(case.task, quick)
+        budget = replace(
+            given, seconds=max(LEAST_SECONDS, limit), tightest_gap=tightest, is_strict=True
+        )
+        ladders = method.ladders(case.task, given.quick)
     if python is None or method.refusal(case.task) is not None:
         return []
     runs = []

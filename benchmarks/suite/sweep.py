@@ -105,7 +105,7 @@ def climb(
     for setting in ladder:
         run = _run(objective, _job(objective, method.name, setting, budget), python)
         yield run
-        if run.primal is not None and run.primal == primal:
+        if budget.is_strict and run.primal is not None and run.primal == primal:
             break  # a limit of its own has ended this run where it ended the one before
         primal = run.primal
         if run.outcome != FINISHED or (run.seconds or 0.0) > budget.seconds:
@@ -138,7 +138,7 @@ def _run(objective: Objective, job: dict[str, Any], python: str) -> Run:
             run.outcome = TIME_LIMIT
             run.measurements = {"error": f"no result within {patience:g} s"}
             return run
-        if done.returncode == -signal.SIGALRM:
+        if done.returncode in (-signal.SIGALRM, -signal.SIGPROF):
             run.outcome = TIME_LIMIT
             run.measurements = {"error": f"stopped after {job['seconds']:.3g} s"}
             return run

@@ -27,6 +27,7 @@ LEAST_REPEATS = 3
 MOST_REPEATS = 15
 ENOUGH_SECONDS = 1.0
 WARM_UP_ROWS = 100
+ALARMS = {"wall_seconds": signal.ITIMER_REAL, "processor_seconds": signal.ITIMER_PROF}
 
 
 def main(job_file: str) -> None:
@@ -41,8 +42,8 @@ def main(job_file: str) -> None:
         warnings.simplefilter("ignore")
         warm_up(method, X, y, task, job["setting"])
         limit = job["seconds"]
-        alarm = limit if job.get("is_strict") else 0.0
-        fitted, record = measure(method, (X, y), task, job["setting"], (limit, alarm))
+        alarm = ALARMS[job["clock"]] if job.get("is_strict") else None
+        fitted, record = measure(method, (X, y), task, job["setting"], limit, alarm)
     np.savez(folder / "weights.npz", coef=fitted.coef, intercept=fitted.intercept)
     record |= {"iterations": fitted.iterations, "claims": fitted.claims}
     (folder / "run.json").write_text(json.dumps(record))
@@ -61,14 +62,14 @@ def measure(
     data: tuple[Any, Floats],
     task: Task,
     setting: Setting,
-    limits: tuple[float, float],
+    limit: float,
+    alarm: int | None,
 ) -> tuple[Fitted, dict[str, Any]]:
     """Return the result of the last fit with times and peak memory.
 
-    The first limit is on all fits together; the second, if not zero, is one after which an alarm
-    ends this process during the first fit, whatever code it is in. A fit is repeated at least
-    three times unless that takes longer than the limit, and more often while all of them together
-    are short.
+    A fit is repeated at least three times unless that takes longer than the limit, and more often
+    while all of them together are short. An alarm, if there is one, ends this process when the
+    first fit has taken the limit, whatever code it is in.
     """
     before = resident_bytes()
     reset_peak()
@@ -79,15 +80,16 @@ def measure(
     processor_times: list[float] = []
     peak = 0
     raw: Any = None
-    limit, alarm = limits
     while _wants_another(times, limit):
         raw = None  # not two results in memory at once
-        signal.setitimer(signal.ITIMER_REAL, 0.0 if times else alarm)
+        if alarm is not None:
+            signal.setitimer(alarm, 0.0 if times else limit)
         start, processor_start = time.perf_counter(), time.process_time()
         raw = method.fit(prepared, task, setting)
         processor_times.append(time.process_time() - processor_start)
         times.append(time.perf_counter() - start)
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        if alarm is not None:
+            signal.setitimer(alarm, 0.0)
         peak = peak or peak_bytes()
     record = {
         "wall_seconds": times,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.suite import contest, contests
+from benchmarks.suite import contest, contests, sweep
 from benchmarks.suite.contest import AUTO, Case, Contest, Promise
 from benchmarks.suite.kept import Kept
 from benchmarks.suite.record import Run
@@ -18,6 +18,7 @@ from benchmarks.suite.task import Task
 
 CASE = Case(Task("usps", 1.0), (1e-2, 1e-3), (Promise("LIBLINEAR -s 3", 1e-3, 2.0),))
 CONTEST = Contest("a contest", (CASE,), (AUTO,))
+BUDGET = Budget(1.0, 1e-3, quick=False)
 
 
 def _run(method: str, seconds: float | None, gap: float | None, outcome: str = "finished") -> Run:
@@ -80,12 +81,12 @@ def test_what_the_record_holds_is_not_run_again(
     monkeypatch.setattr(contest, "describe", lambda _: task | bounds)
     report = new_report("a contest", [])
     report.runs = [_run(AUTO, 1.0, 1e-3)]
-    for _ in contest.run(CONTEST, report, 1.0, quick=False):
+    for _ in contest.run(CONTEST, report, 1.0, BUDGET):
         contest.write(CONTEST, report, tmp_path, "contest")
     assert asked == ["LIBLINEAR -s 3"]
     page = (tmp_path / "contest.md").read_text()
     assert "| usps, C = 1 | 0.001 | LIBLINEAR -s 3 | 1 | 5 | 5.00 | 2 | yes |" in page
-    assert not list(contest.run(CONTEST, report, 1.0, quick=False))
+    assert not list(contest.run(CONTEST, report, 1.0, BUDGET))
 
 
 @pytest.mark.parametrize(
@@ -121,3 +122,16 @@ def test_a_fit_beyond_a_strict_limit_is_killed(tmp_path: Path) -> None:
     (run,) = climb(Stored(), find_method("LIBLINEAR -s 3"), str(script), ladder, budget)  # type: ignore[arg-type]
     assert run.outcome == "time limit"
     assert run.measurements == {"error": "stopped after 1 s"}
+
+
+@pytest.mark.parametrize(("is_strict", "expected"), [(True, 2), (False, 3)])
+def test_the_same_objective_twice_ends_the_ladder_of_another_method(
+    monkeypatch: pytest.MonkeyPatch, is_strict: bool, expected: int
+) -> None:
+    monkeypatch.setattr(sweep, "_run", lambda *_: _run("LIBLINEAR -s 3", 0.1, 0.5))
+    monkeypatch.setattr(sweep, "_job", lambda *_: {})
+    budget = Budget(1.0, 1e-3, quick=True, is_strict=is_strict)
+    ladder = [{"e": 1.0}, {"e": 0.1}, {"e": 0.01}]
+    method: Any = find_method("LIBLINEAR -s 3")
+    objective: Any = None
+    assert len(list(climb(objective, method, "python", ladder, budget))) == expected
