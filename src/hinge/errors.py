@@ -95,7 +95,7 @@ class MissingDependencyError(HingeError, ImportError):
 
 
 class NotSeparableError(HingeError, ValueError):
-    """A hard margin was asked for and no hyperplane separates the classes.
+    """A hard margin was asked for and no hyperplane separates the classes beyond rounding.
 
     Parameters
     ----------

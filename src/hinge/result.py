@@ -30,7 +30,7 @@ class Status(enum.StrEnum):
     STALLED = "stalled"
     """Nothing moves beyond rounding, or four times the work has not narrowed the gap by 1 %."""
     NOT_SEPARABLE = "not_separable"
-    """C is infinite and no hyperplane separates the classes, by the certificate's witness."""
+    """C is infinite and no hyperplane separates the classes, exactly or beyond rounding."""
     INTERRUPTED = "interrupted"
     """Ctrl-C, or an observer asked to stop."""
     NUMERICAL_ERROR = "numerical_error"

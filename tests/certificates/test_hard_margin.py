@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from tests.solvers.separable import INTERCEPTS, XOR, apart, hard
 
 from hinge import Point, Status, Stop, solve
@@ -81,6 +83,97 @@ def test_nothing_at_all_proves_nothing() -> None:
     assert not proves_not_separable(problem, without)
 
 
+def test_a_point_alone_has_its_own_margin() -> None:
+    problem = hard([[0.0], [2.0]], [0, 1])
+    lower, upper = margin_interval(problem, gap(problem, Point(np.full(1, 2.0), -2.0)))
+    assert 0.5 * (1.0 - 1e-14) < lower <= 0.5
+    assert upper == math.inf
+    outside = Point(np.full(1, 2.0), -2.0, np.array([-1.0, 1.0]))
+    assert margin_interval(problem, gap(problem, outside)) == (lower, math.inf)
+
+
+@pytest.mark.parametrize("coef", [0.0, 2.0])
+def test_coefficients_whose_sum_overflows_prove_nothing(coef: float) -> None:
+    problem = hard([[0.0], [2.0]], [0, 1])
+    judged = gap(problem, Point(np.full(1, coef), -coef, np.full(2, 1.7e308)))
+    assert judged.dual == -math.inf
+    assert judged.notes == ("the sum of the dual coefficients overflows",)
+    assert margin_interval(problem, judged)[1] == math.inf
+    assert not proves_not_separable(problem, judged)
+
+
+@pytest.mark.parametrize("size", [1e-160, 1e-200, 1e-290, 1e-308])
+@pytest.mark.parametrize("coefficient", [1.0, 1e-120, 1e-300])
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+def test_a_margin_that_underflows_is_not_zero(
+    size: float, coefficient: float, intercept: str
+) -> None:
+    # The smaller row is away from zero, so that there is a margin without an intercept too.
+    problem = hard([[-size], [size]], [0, 1], intercept=intercept)
+    judged = gap(problem, Point(np.zeros(1), 0.0, np.full(2, coefficient)))
+    assert judged.dual < math.inf
+    assert margin_interval(problem, judged)[1] >= size
+    assert not proves_not_separable(problem, judged)
+
+
+def test_a_number_that_is_none_proves_nothing() -> None:
+    problem = hard([[0.0], [2.0]], [0, 1])
+    judged = gap(problem, Point(np.zeros(1), 0.0, np.ones(2)))
+    unknown = dataclasses.replace(judged, dual=math.nan)
+    assert margin_interval(problem, unknown) == (0.0, math.inf)
+    assert not proves_not_separable(problem, dataclasses.replace(judged, notes=()))
+
+
+def test_a_huge_margin_is_finite() -> None:
+    problem = hard([[0.0], [1e154]], [0, 1])
+    wide = Point(np.full(1, 2.1e-154), -1.05)
+    lower, _ = margin_interval(problem, gap(problem, wide))
+    assert 0.0 < lower <= 0.5e154
+
+
+# Every set is separable, its rows being exact numbers, by the margin that comes with it.
+FAR = [
+    (1e15 + np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1], ("free",), 0.5),
+    (np.array([[1e15, 0.0], [1e15, 2.0]]), [0, 1], ("free", "augmented", "none"), 1.0),
+    (np.array([[1e15, 0.0], [-1e15, 0.0], [0.0, 1.0]]), [0, 0, 1], ("free",), 0.5),
+    (np.array([[-1.0, 0.0], [1.0, 0.0], [0.0, 1e-17]]), [0, 0, 1], ("free",), 0.5e-17),
+]
+
+
+@pytest.mark.parametrize("case", range(len(FAR)))
+@pytest.mark.parametrize("sparse", [False, True])
+def test_neither_an_offset_nor_a_large_column_hides_a_margin(case: int, sparse: bool) -> None:
+    X, y, intercepts, margin = FAR[case]
+    for intercept in intercepts:
+        problem = hard(sp.csr_array(X) if sparse else X, y, intercept=intercept)
+        solution = solve(problem)
+        assert solution.status is not Status.NOT_SEPARABLE
+        lower, upper = margin_interval(problem, solution.certificate)
+        assert lower <= margin <= upper
+        rng = np.random.default_rng(case)
+        for _ in range(50):
+            alpha = rng.choice([0.0, 1.0, 2.0, 1.0 / 3.0, 1.0 + 2.0**-52], len(y))
+            judged = gap(problem, Point(np.zeros(X.shape[1]), 0.0, alpha))
+            assert margin_interval(problem, judged)[1] >= margin
+            assert not proves_not_separable(problem, judged)
+
+
+def test_classes_that_meet_far_away_meet() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 4)) + 1e6, np.arange(300) % 2
+    problem = hard(X, y)
+    solution = solve(problem)
+    assert solution.status is Status.NOT_SEPARABLE
+    assert margin_interval(problem, solution.certificate)[1] < 1e-14
+
+
+def test_a_witness_of_one_class_is_none() -> None:
+    problem = hard([[0.0], [2.0]], [0, 1])
+    judged = gap(problem, Point(np.zeros(1), 0.0, np.array([1.0, 0.0])))
+    assert margin_interval(problem, judged)[1] >= 1.0
+    assert not proves_not_separable(problem, judged)
+
+
 def test_classes_of_unequal_weight_are_no_witness_of_a_free_intercept() -> None:
     # Both classes on one line through the origin: their sums can cancel, their hulls do not meet.
     problem = hard([[1.0], [2.0]], [0, 1])
@@ -104,11 +197,18 @@ def test_a_witness_is_exact_or_says_how_near_it_is() -> None:
     )
     rounded = gap(problem, Point(np.zeros(1), 0.0, np.array([2 * third, third, 1.0])))
     upper = margin_interval(problem, rounded)[1]
-    if upper > 0.0:
-        assert f"above {upper:.3g}" in rounded.notes[0]
+    assert 0.0 < upper < 1e-16  # a third is no number of base two
+    assert rounded.notes[0] == (
+        "not separable beyond rounding: convex combinations of the two classes meet up to the last "
+        f"digits of the data, and no hyperplane has a geometric margin above {upper:.3g}"
+    )
+    assert proves_not_separable(problem, rounded)
     near = gap(problem, Point(np.zeros(1), 0.0, np.array([2.0, 1.0, 3.0 * (1 + 1e-10)])))
     assert not proves_not_separable(problem, near)
-    assert margin_interval(problem, near)[1] >= 1e-10
+    assert margin_interval(problem, near)[1] == pytest.approx(0.5e-10, rel=1e-5)
+    assert near.notes[0].startswith(
+        "a margin is missed; no hyperplane has a geometric margin above"
+    )
 
 
 def test_many_rows_of_support_are_judged_with_rounding() -> None:

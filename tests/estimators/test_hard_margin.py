@@ -49,6 +49,22 @@ def test_refuses_with_a_proof() -> None:
     assert not hasattr(model, "coef_")
 
 
+def test_claims_no_more_than_rounding_allows() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(100, 3)), np.arange(100) % 2
+    with pytest.raises(NotSeparableError) as caught:
+        LinearSVC(C=math.inf).fit(X, y)
+    message = str(caught.value)
+    assert "and class 0 on the other. None was found: not separable beyond rounding:" in message
+    assert "there is none" not in message
+
+
+def test_an_offset_is_no_proof() -> None:
+    X, y = 1e15 + np.arange(4.0)[:, None], [0, 0, 1, 1]
+    with pytest.warns(match="LinearSVC stopped because more work no longer narrowed the gap"):
+        LinearSVC(C=math.inf, intercept="free").fit(X, y)
+
+
 def test_names_the_class_that_cannot_be_separated_from_the_rest() -> None:
     X, y = load_iris(return_X_y=True)
     with pytest.raises(NotSeparableError, match="class 1 on one side and the rest on the other"):

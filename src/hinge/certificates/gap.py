@@ -242,12 +242,15 @@ def _certificate(
         difference = relative = math.inf
     else:
         relative = difference / scale
+    rounding = (primal_above - primal) + (dual - dual_below) if usable else math.inf
+    if problem.is_hard and not usable and math.isfinite(primal_above):
+        rounding = primal_above - primal  # the margins are there, whatever the dual point is
     return Certificate(
         primal=primal,
         dual=dual,
         gap=difference,
         relative_gap=relative,
-        rounding=(primal_above - primal) + (dual - dual_below) if usable else math.inf,
+        rounding=rounding,
         kkt=_violation(problem, point, sums) if math.isfinite(primal) else math.inf,
     )
 

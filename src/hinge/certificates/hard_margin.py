@@ -16,8 +16,8 @@ term is there for a free intercept only). So the *geometric margin* p/||w|| is a
 the scale of alpha, and :math:`p S - V^2/2` is a lower bound on the objective. Where V is zero the
 classes cannot be separated: for a free intercept convex combinations of the two meet, otherwise
 the origin is a convex combination of the rows :math:`y_i x_i`. V/S is computed with its rounding;
-where few rows have a coefficient the sums are exact before they are rounded once, so that zero is
-found where it is zero.
+where few rows have a coefficient it comes from exact sums (:mod:`hinge.certificates.hull_witness`),
+which find zero where it is zero, and say whether it is zero up to rounding.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hinge.certificates.hull_witness import OUTWARDS, Witness, witness
 from hinge.inequality import UNIT_ROUNDOFF, rounding_factor
 from hinge.problem import Intercept, Problem
 from hinge.result import Certificate
 
 Floats = NDArray[np.float64]
 
-NOTHING = 1e-12  # a margin this small, in the largest norm of a row, is none
-_MOST_ENTRIES = 1 << 22  # values that are summed exactly
-_SPLITTER = 134217729.0  # 2^27 + 1: halves a number's digits
-_SMALLEST, _LARGEST = 1e-270, 1e270  # between these, products split without loss
-_OUTWARDS = 1.0 + 16.0 * UNIT_ROUNDOFF
+_LARGEST = float(np.finfo(np.float64).max)
+_SMALLEST_VALUE = 1e-290  # smaller objective values have lost digits to underflow
+_SMALLEST_SQUARE = 2.0**-1073  # twice what a square may lose to underflow
+_NOT_SEPARABLE = "not separable"  # how the note of a witness begins
 
 
 @dataclass(frozen=True)
@@ -96,24 +96,40 @@ def hard_dual(
         Whether the primal point has all its margins. If not, the value is the largest on the ray
         of the coefficients, already rounded down.
     """
+    if not math.isfinite(sums.total):
+        return -math.inf, -math.inf, ("the sum of the dual coefficients overflows",)
     needed = problem.loss.zero_from
     is_free = problem.intercept is Intercept.FREE
     reach = problem.largest_norm if is_free else 0.0
     above = (sums.length + sums.spread) * (1.0 + rounding_factor(problem.n_features + 3))
-    above += reach * (abs(sums.balance) + sums.relative * sums.total)
+    above += reach * (abs(sums.balance) + sums.relative * sums.total) + _underflow(problem)
     if is_feasible:
         length = sums.length + reach * abs(sums.balance)
         dual = needed * sums.total - 0.5 * length * length
-        below = needed * sums.total * (1.0 - sums.relative) - 0.5 * above * above * _OUTWARDS
+        below = needed * sums.total * (1.0 - sums.relative) - 0.5 * above * above * OUTWARDS
         return dual, below, ()
     if not sums.total > 0.0:
         return 0.0, 0.0, ("a margin is missed, and no dual coefficient is positive",)
-    widest = _widest_margin(problem, alpha)
-    if widest is None:
-        widest = above / (sums.total * (1.0 - sums.relative)) * _OUTWARDS
-    value = needed / widest / math.sqrt(2.0) if widest > 0.0 else math.inf
-    value *= value * (1.0 - 16.0 * UNIT_ROUNDOFF)
-    return value, value, (_witness_note(problem, widest),)
+    proven = witness(problem, alpha)
+    if proven is None:
+        proven = Witness(above / (sums.total * (1.0 - sums.relative)) * OUTWARDS, False)
+    value = _least_objective(needed, proven.widest)
+    return value, value, (_witness_note(problem, proven),)
+
+
+def _underflow(problem: Problem) -> float:
+    """Return what underflow may have taken from the norm of v, in its terms and in its squares."""
+    terms = problem.n_features + 4
+    return math.sqrt(terms * _SMALLEST_SQUARE) + problem.n_rows * terms * _SMALLEST_SQUARE
+
+
+def _least_objective(needed: float, widest: float) -> float:
+    """Return the objective of the widest margin, rounded down; infinite only if that is zero."""
+    if widest == 0.0:
+        return math.inf
+    root = needed / widest / math.sqrt(2.0)
+    value = min(root * root * (1.0 - 16.0 * UNIT_ROUNDOFF), _LARGEST)
+    return value if value >= _SMALLEST_VALUE else 0.0
 
 
 def margin_interval(problem: Problem, certificate: Certificate) -> tuple[float, float]:
@@ -144,20 +160,21 @@ def margin_interval(problem: Problem, certificate: Certificate) -> tuple[float, 
     >>> bool(1.0 - 1e-9 < lower <= 1.0 <= upper < 1.0 + 1e-9)
     True
     """
-    needed = problem.loss.zero_from
+    needed, is_feasible = problem.loss.zero_from, math.isfinite(certificate.rounding)
+    below = -math.inf if is_feasible else certificate.dual
     if math.isfinite(certificate.gap):
-        above, below = (
-            certificate.primal + certificate.rounding,
-            certificate.primal - certificate.gap,
-        )
-        lower = needed / math.sqrt(2.0 * above) / _OUTWARDS if above > 0.0 else math.inf
-    else:
-        below, lower = certificate.dual, 0.0
-    return lower, needed / math.sqrt(2.0 * below) * _OUTWARDS if below > 0.0 else math.inf
+        below = certificate.primal - certificate.gap
+    lower, upper = 0.0, math.inf
+    if is_feasible:
+        above = max(certificate.primal + certificate.rounding, _SMALLEST_VALUE)
+        lower = needed / math.sqrt(above) / math.sqrt(2.0) / OUTWARDS
+    if below > 0.0:
+        upper = needed / math.sqrt(below) / math.sqrt(2.0) * OUTWARDS
+    return lower, upper
 
 
 def proves_not_separable(problem: Problem, certificate: Certificate) -> bool:
-    """Return whether no hyperplane has a margin beyond rounding, and the point has none either.
+    """Return whether a witness is zero, exactly or up to its own rounding, and no margin is known.
 
     Parameters
     ----------
@@ -166,69 +183,22 @@ def proves_not_separable(problem: Problem, certificate: Certificate) -> bool:
     certificate : Certificate
         What ``gap`` has proven of a point of it.
     """
-    lower, upper = margin_interval(problem, certificate)
-    return lower == 0.0 and upper <= NOTHING * _largest_norm(problem)
+    lower, _ = margin_interval(problem, certificate)
+    is_witness = any(note.startswith(_NOT_SEPARABLE) for note in certificate.notes)
+    return lower == 0.0 and is_witness
 
 
-def _largest_norm(problem: Problem) -> float:
-    return math.hypot(problem.largest_norm, problem.constant_feature)
-
-
-def _witness_note(problem: Problem, widest: float) -> str:
-    if widest > NOTHING * _largest_norm(problem):
-        return f"a margin is missed; no hyperplane has a geometric margin above {widest:.3g}"
+def _witness_note(problem: Problem, proven: Witness) -> str:
+    bound = f"no hyperplane has a geometric margin above {proven.widest:.3g}"
+    if not proven.is_met:
+        return f"a margin is missed; {bound}"
     what = (
         "convex combinations of the two classes meet"
         if problem.intercept is Intercept.FREE
         else "the origin is a convex combination of the rows times their labels"
     )
-    if widest == 0.0:
-        return f"not separable: {what} exactly, so no hyperplane separates the classes"
+    if proven.widest == 0.0:
+        return f"{_NOT_SEPARABLE}: {what} exactly, so no hyperplane separates the classes"
     return (
-        f"not separable: {what} up to rounding, so no hyperplane has a geometric margin above "
-        f"{widest:.3g}"
+        f"{_NOT_SEPARABLE} beyond rounding: {what} up to the last digits of the data, and {bound}"
     )
-
-
-def _widest_margin(problem: Problem, alpha: Floats) -> float | None:
-    """Return V / S, rounded up, from exact sums; None where these take too long or overflow."""
-    support = np.flatnonzero(alpha > 0.0)
-    per_row = problem.rows.n_stored / problem.n_rows
-    if len(support) * max(per_row, problem.rows.longest_row) > _MOST_ENTRIES:
-        return None
-    rows, columns, values = problem.rows.entries(support)
-    signed = problem.signs[support] * alpha[support]
-    exact = _products(signed[rows], values)
-    if exact is None:
-        return None
-    balance = math.fsum(signed)
-    order = np.argsort(columns, kind="stable")
-    edges = np.flatnonzero(np.diff(columns[order])) + 1
-    parts = np.split(np.stack(exact)[:, order], edges, axis=1)
-    sums = [math.fsum(part.ravel()) for part in parts] + [problem.constant_feature * balance]
-    largest = max(map(abs, sums))
-    length = 0.0
-    if largest > 0.0:
-        length = largest * math.sqrt(math.fsum((value / largest) ** 2 for value in sums))
-    if problem.intercept is Intercept.FREE:
-        length += problem.largest_norm * abs(balance)
-    return length / math.fsum(alpha[support]) * _OUTWARDS
-
-
-def _products(a: Floats, b: Floats) -> tuple[Floats, Floats] | None:
-    """Return products and what rounding took from them, exactly; None if that is impossible."""
-    product = a * b
-    sizes = np.abs(np.concatenate((a, b, product)))
-    if len(a) and not (np.min(sizes) > _SMALLEST and np.max(sizes) < _LARGEST):
-        return None
-    a_high, a_low = _halves(a)
-    b_high, b_low = _halves(b)
-    error = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
-    return product, error
-
-
-def _halves(values: Floats) -> tuple[Floats, Floats]:
-    """Return two numbers of half the digits each whose sum a number is (Dekker)."""
-    scaled = _SPLITTER * values
-    high = scaled - (scaled - values)
-    return high, values - high

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from hinge.result import Solution, Status
 
 
 def refuse_not_separable(solutions: list[Solution], labels: Labels) -> None:
-    """Raise an error if one of the problems is proven to have no hard margin.
+    """Raise an error if one of the problems has no hard margin, or none beyond rounding.
 
     Parameters
     ----------
@@ -27,10 +28,12 @@ def refuse_not_separable(solutions: list[Solution], labels: Labels) -> None:
         positive = labels.positive_class(number)
         label = _shown(labels.classes[positive])
         others = "the rest" if len(labels.classes) > 2 else f"class {_shown(labels.classes[0])}"
+        notes = "; ".join(solution.certificate.notes)
+        is_exact = solution.certificate.dual == math.inf
+        found = f", and there is none. Proof: {notes}" if is_exact else f". None was found: {notes}"
         message = (
             f"C=inf asks for a hyperplane with class {label} on one side and {others} on the "
-            f"other, and there is none. Proof: {'; '.join(solution.certificate.notes)}. "
-            "Use a finite C, for example C=1000."
+            f"other{found}. Use a finite C, for example C=1000."
         )
         raise NotSeparableError(message, solution)
 

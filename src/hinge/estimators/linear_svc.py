@@ -226,7 +226,8 @@ class LinearSVC(CallbackSupportMixin, LinearClassifier):
         Interrupted
             On Ctrl-C, after the best model found so far has been stored in the estimator.
         NotSeparableError
-            If C is infinite and no hyperplane separates a class from the rest; nothing is stored.
+            If C is infinite and no hyperplane separates a class from the rest, exactly or beyond
+            rounding; nothing is stored.
         """
         began = time.perf_counter()
         options = linear_options(self)
