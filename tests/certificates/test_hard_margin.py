@@ -116,6 +116,17 @@ def test_a_margin_that_underflows_is_not_zero(
     assert not proves_not_separable(problem, judged)
 
 
+@pytest.mark.parametrize("size", [1e-200, 1.0])
+@pytest.mark.parametrize("intercept", ["free", "augmented"])
+def test_an_imbalance_that_underflows_is_not_zero(size: float, intercept: str) -> None:
+    # Both sums are zero but for what the coefficients of the classes differ by.
+    problem = hard([[size], [2 * size]], [0, 1], intercept=intercept, intercept_scale=1e-200)
+    judged = gap(problem, Point(np.zeros(1), 0.0, np.array([2e-200, 1e-200])))
+    assert judged.dual < math.inf
+    assert margin_interval(problem, judged)[1] > 0.0
+    assert not proves_not_separable(problem, judged)
+
+
 def test_a_number_that_is_none_proves_nothing() -> None:
     problem = hard([[0.0], [2.0]], [0, 1])
     judged = gap(problem, Point(np.zeros(1), 0.0, np.ones(2)))

@@ -89,7 +89,8 @@ def witness(problem: Problem, alpha: Floats) -> Witness | None:
     rows, columns, values = problem.rows.entries(support)
     signed = problem.signs[support] * weights
     active, places = np.unique(columns, return_inverse=True)
-    if problem.intercept is Intercept.FREE:
+    is_free = problem.intercept is Intercept.FREE
+    if is_free:
         located = _located(problem, support, weights, (rows, places, values), len(active))
     else:
         sizes = np.zeros(len(active))
@@ -99,12 +100,15 @@ def witness(problem: Problem, alpha: Floats) -> Witness | None:
     if sums is None:
         return None
     balance, total = math.fsum(signed), math.fsum(weights)
-    sums = np.append(sums, problem.constant_feature * balance)
-    length = _norm(sums) + located.reach * abs(balance)
+    has_intercept = problem.intercept is not Intercept.NONE
+    unbalanced = max(problem.constant_feature, located.reach) * abs(balance)
+    if balance and has_intercept and not _SMALLEST < unbalanced < _LARGEST:
+        return None
+    length = _norm(sums) + unbalanced if is_free else _norm(np.append(sums, unbalanced))
     widest = max(length / total * OUTWARDS, _LEAST) if length > 0.0 else 0.0
     enough = rounding_factor(len(support))
-    is_met = bool(np.all(np.abs(sums[:-1]) <= enough * located.sizes))
-    if problem.intercept is not Intercept.NONE:
+    is_met = bool(np.all(np.abs(sums) <= enough * located.sizes))
+    if has_intercept:
         is_met = is_met and abs(balance) <= enough * total
     return Witness(widest, length == 0.0 or is_met)
 
@@ -134,7 +138,8 @@ def _located(
     farthest = float(np.max(apart, initial=_LEAST))
     distances = farthest * np.linalg.norm(apart / farthest, axis=1)
     reach = max(float(distances[signs > 0].min()), float(distances[signs < 0].min()))
-    reach *= 1.0 + rounding_factor(n_active + 4)
+    # The squares of what is far smaller than the farthest value may have underflowed.
+    reach = reach * (1.0 + rounding_factor(n_active + 4)) + 1e-150 * farthest
     sizes = weights @ apart
     return _Columns(centre, np.where(np.isfinite(sizes), sizes, math.nan), reach)
 
@@ -169,7 +174,7 @@ def _exact_sum(values: Floats) -> list[float]:
 
 def _norm(values: Floats) -> float:
     """Return the norm; zero only where it is."""
-    largest = float(np.max(np.abs(values)))
+    largest = float(np.max(np.abs(values), initial=0.0))
     if not largest > 0.0:
         return largest
     scaled = values / largest
