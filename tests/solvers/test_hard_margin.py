@@ -19,6 +19,8 @@ from hinge import Problem, Status, Stop, solve
 from hinge.certificates import gap, margin_interval
 from hinge.models.checkpoint_entries import restored_state, running_entry
 from hinge.solvers import DualCoordinate, HardMargin, InteriorPoint, PrimalNewton
+from hinge.solvers.linear.hard_margin import HardMarginState
+from hinge.solvers.linear.nearest_points import NearestPoints
 from hinge.testing.reference import reference_solution
 
 TIGHT = Stop(gap=1e-8)
@@ -267,3 +269,99 @@ def test_a_run_goes_through_a_checkpoint() -> None:
         rest = solve(problem, stop=TIGHT, resume=restored_state(entry, problem))
         np.testing.assert_array_equal(rest.coef, whole.coef)
         np.testing.assert_array_equal(rest.dual_coef, whole.dual_coef)
+
+
+@pytest.mark.parametrize("scale", [1e100, 1e154, 1e200, 1e300, 1e-300])
+def test_a_constant_feature_of_any_size(scale: float) -> None:
+    X, y = apart(n=40, width=0.5)
+    problem = hard(X, y, intercept="augmented", intercept_scale=scale)
+    solution = solve(problem)
+    assert solution.status in (Status.SOLVED, Status.STALLED)
+    free, through = (
+        margin_interval(other, solve(other).certificate)
+        for other in (hard(X, y), hard(X, y, intercept="none"))
+    )
+    lower, upper = margin_interval(problem, solution.certificate)
+    # A large constant feature makes the intercept nearly free, a small one makes it nearly none.
+    assert lower <= free[1]
+    assert upper >= through[0]
+
+
+@pytest.mark.parametrize("scale", [3e153, 1e-160, 1e-200, 1e-300])
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+def test_rows_at_the_ends_of_floating_point(scale: float, intercept: str) -> None:
+    X, y = apart(n=40, width=0.5)
+    X = X * (scale / np.linalg.norm(X, axis=1).max())
+    problem = hard(X, y, intercept=intercept)
+    solution = solve(problem)
+    assert solution.status in (Status.SOLVED, Status.STALLED)
+    lower, upper = margin_interval(problem, solution.certificate)
+    assert lower <= scale
+    assert upper >= scale * 1e-2
+
+
+def test_numbers_that_are_none_end_a_run() -> None:
+    rows = np.array([[np.nan], [np.nan]])
+    with pytest.raises(np.linalg.LinAlgError, match="left the range of floating point"):
+        NearestPoints(rows, np.array([0, 1]), np.ones(2))
+    solver, problem = HardMargin(), hard(*apart())
+    state = solver.start(problem)
+    while state.stage == "scan":
+        solver.step(state, 10**9)
+    before = state.weights.copy()
+    state.candidates[:] = before > 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("hinge.solvers.linear.hard_margin._vectors", lambda *_, **__: rows)
+        assert solver.step(state, 1) == 0
+    assert state.at_rest
+    np.testing.assert_array_equal(state.weights, before)
+
+
+def test_calls_are_the_same_for_any_number_of_threads() -> None:
+    problem = hard(*apart(n=12_000, d=50, width=0.05))
+    assert problem.rows.n_blocks > 4
+    solver, courses = HardMargin(), []
+    for threads in (1, 2):
+        state = solver.start(problem)
+        state.threads = threads
+        calls = [(solver.step(state, 200_000), state.stage, state.position) for _ in range(30)]
+        courses.append((calls, state.weights.tolist()))
+    assert courses[0] == courses[1]
+
+
+def _damaged(state: HardMarginState, part: str) -> None:
+    support = int(np.flatnonzero(state.weights)[0])
+    if part == "stage":
+        state.stage = "elsewhere"
+    elif part == "position":
+        state.position = state.problem.rows.n_blocks + 1
+    elif part == "candidates":
+        state.candidates[0] = 7
+    elif part == "support":
+        state.candidates[support] = 0
+    elif part == "negative":
+        state.weights[support] = -1.0
+    elif part == "sum":
+        state.weights[support] += 0.5
+    else:
+        state.weights[support] = math.nan
+
+
+@pytest.mark.parametrize(
+    "part", ["stage", "position", "candidates", "support", "negative", "sum", "nan"]
+)
+def test_a_damaged_state_is_refused(part: str) -> None:
+    problem = hard(*apart())
+    solver = HardMargin()
+    state = solver.start(problem)
+    state.solver_name = solver.name
+    while state.stage == "scan":
+        solver.step(state, 10**9)
+    good = running_entry(state, problem.fingerprint())
+    restored_state(good, problem)
+    _damaged(state, part)
+    bad = running_entry(state, problem.fingerprint())
+    with pytest.raises(
+        hinge.errors.ModelFileError, match="a run cannot have such weights in stage"
+    ):
+        restored_state(bad, problem)

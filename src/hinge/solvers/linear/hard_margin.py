@@ -23,7 +23,6 @@ taken in by the pass and settled among themselves before the next one.
 from __future__ import annotations
 
 import math
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -34,6 +33,7 @@ from numpy.typing import NDArray
 from hinge.inequality import UNIT_ROUNDOFF, score_rounding
 from hinge.problem import Intercept, Problem
 from hinge.result import Point, Progress
+from hinge.solvers.linear.block_pass import KeepsThreads
 from hinge.solvers.linear.nearest_points import NearestPoints
 from hinge.solvers.protocol import Solver, State, Support
 
@@ -46,11 +46,12 @@ _SAFETY = 4.0  # roundings of a score that a margin is taken to be off by: ours 
 _SHORTER = 1.0 - 1e-13  # a vector that is not shorter by this factor has come to rest
 _ENOUGH = 1e-12  # a violation this small, in squares of v, is none
 _LARGEST_DENOMINATOR = 1024
+_SUM_ERROR = 1e-6  # more than rounding makes of weights that sum up to 1
 _OUT, _IN, _REJECTED = 0, 1, 2
 
 
 @dataclass
-class HardMarginState(State):
+class HardMarginState(KeepsThreads, State):
     """A run between two steps.
 
     Parameters
@@ -61,11 +62,11 @@ class HardMarginState(State):
         The weights a.
     scores : ndarray of shape (n_samples,)
         Scores of the direction, as far as the pass has come.
-    pool : ndarray of int8 of shape (n_samples,)
+    candidates : ndarray of int8 of shape (n_samples,)
         1 for the rows that are being settled among themselves, 2 for those of them that cannot
         enter the support.
     direction : ndarray of shape (n_features + 1,)
-        The vector v, its weight of a constant feature last.
+        The vector v in any unit, its weight of a constant feature last.
     best : ndarray of shape (n_features + 1,)
         The best feasible weights found, the intercept last.
     stage : str
@@ -84,10 +85,12 @@ class HardMarginState(State):
         Whether there is nothing left to do.
     """
 
+    _transient: ClassVar[tuple[str, ...]] = ("problem", "_pool")
+
     problem: Problem
     weights: Floats
     scores: Floats
-    pool: NDArray[np.int8]
+    candidates: NDArray[np.int8]
     direction: Floats
     best: Floats
     stage: str = "scan"
@@ -99,6 +102,24 @@ class HardMarginState(State):
     length: float = math.inf
     is_met: bool = False
     at_rest: bool = False
+
+    def check(self) -> None:
+        """Refuse a state that no run can have been in, as a damaged file may describe one."""
+        groups = _groups(self.problem)
+        sums = np.bincount(groups, self.weights)
+        supports = self.weights > 0.0
+        is_possible = (
+            self.stage in ("scan", "settle")
+            and 0 <= self.position <= self.problem.rows.n_blocks
+            and bool(np.isin(self.candidates, (_OUT, _IN, _REJECTED)).all())
+            and (self.stage == "scan" or bool((self.candidates[supports] != _OUT).all()))
+            and bool((self.weights >= 0.0).all())
+            and bool((self.problem.costs[supports] > 0).all())
+            and bool((np.abs(sums - 1.0) < _SUM_ERROR).all())
+        )
+        if not is_possible:
+            message = f"a run cannot have such weights in stage {self.stage!r}"
+            raise ValueError(message)
 
 
 class HardMargin(Solver):
@@ -125,7 +146,7 @@ class HardMargin(Solver):
             problem=problem,
             weights=weights,
             scores=np.zeros(problem.n_rows),
-            pool=np.zeros(problem.n_rows, dtype=np.int8),
+            candidates=np.zeros(problem.n_rows, dtype=np.int8),
             direction=np.zeros(problem.n_features + 1),
             best=np.zeros(problem.n_features + 1),
         )
@@ -135,24 +156,32 @@ class HardMargin(Solver):
         if not state.direction.any():
             first = np.flatnonzero(weights)
             state.direction[:] = _vectors(problem, first, centred=False).T @ np.ones(len(first))
+        state.direction /= _unit(state.direction)
         return state
 
     def step(self, state: HardMarginState, work: int) -> int:
         """Go on with the pass, or with the rows of the pool; return the work done."""
         if state.at_rest:
             return 0
-        done = _scan(state, work) if state.stage == "scan" else _settle(state)
+        with np.errstate(over="ignore", invalid="ignore"):
+            try:
+                done = _scan(state, work) if state.stage == "scan" else _settle(state)
+            except np.linalg.LinAlgError:  # numbers have left the range of floating point
+                state.at_rest = True
+                return 0
         state.work += done
         return done
 
     def point(self, state: HardMarginState) -> Point:
         """Return the best feasible weights, and the coefficients of the present vector."""
+        state.check()
         alpha = state.weights.copy()
         if state.is_met:
             alpha = _in_whole_numbers(alpha)
         elif 0.0 < state.length < math.inf:
             groups = 2.0 if state.problem.intercept is Intercept.FREE else 1.0
-            alpha *= groups * state.problem.loss.zero_from / state.length**2
+            factor = groups * state.problem.loss.zero_from / state.length / state.length
+            alpha *= factor if 0.0 < factor < math.inf else 1.0
         return Point(state.best[:-1].copy(), float(state.best[-1]), alpha)
 
     def progress(self, state: HardMarginState) -> Progress:
@@ -197,20 +226,18 @@ def _scan(state: HardMarginState, work: int) -> int:
     """Compute the scores of some blocks; after the last one, look at them all."""
     problem, rows = state.problem, state.problem.rows
     per_block = max(1, rows.n_stored // rows.n_blocks)
-    last = min(rows.n_blocks, state.position + max(1, work * state.threads // per_block))
+    last = min(rows.n_blocks, state.position + max(1, work // per_block))
     shift = problem.constant_feature * state.direction[-1]
 
     def one(number: int) -> None:
-        block = rows.block(number)
-        state.scores[block.rows] = block.dot(state.direction[:-1]) + shift
+        # A thread of a pool does not inherit how its caller handles floating-point errors.
+        with np.errstate(over="ignore", invalid="ignore"):
+            block = rows.block(number)
+            state.scores[block.rows] = block.dot(state.direction[:-1]) + shift
 
     numbers = range(state.position, last)
-    if state.threads > 1:
-        with ThreadPoolExecutor(max_workers=state.threads) as workers:
-            list(workers.map(one, numbers))
-    else:
-        for number in numbers:
-            one(number)
+    threads = state.pool
+    list(map(one, numbers) if threads is None else threads.map(one, numbers))
     state.position = last
     if last == rows.n_blocks:
         _end_scan(state)
@@ -232,7 +259,7 @@ def _end_scan(state: HardMarginState) -> None:
     supports = state.weights > 0.0
     count = max(_LEAST_NEW, int(np.count_nonzero(supports)))
     enough = _ENOUGH * size * size + float(np.max(error))
-    state.pool[:] = np.where(supports, _IN, _OUT)
+    state.candidates[:] = np.where(supports, _IN, _OUT)
     for group in range(int(groups.max()) + 1):
         level = math.inf
         if state.length < math.inf:  # the direction is the weights' own
@@ -241,9 +268,11 @@ def _end_scan(state: HardMarginState) -> None:
         others = np.flatnonzero(present & ~supports & (groups == group) & (signed < level))
         if len(others) > count:
             others = others[np.argpartition(signed[others], count)[:count]]
-        state.pool[others] = _IN
+        state.candidates[others] = _IN
     state.stage = "settle"
-    state.at_rest = bool(np.array_equal(state.pool != _OUT, supports)) and state.length < math.inf
+    state.at_rest = (
+        bool(np.array_equal(state.candidates != _OUT, supports)) and state.length < math.inf
+    )
 
 
 def _keep_if_widest(
@@ -278,11 +307,12 @@ def _settle(state: HardMarginState) -> int:
     have done.
     """
     problem = state.problem
-    pool = np.flatnonzero(state.pool != _OUT)
+    pool = np.flatnonzero(state.candidates != _OUT)
     matrix = _vectors(problem, pool, centred=True)
     groups, weights = _groups(problem)[pool], state.weights[pool]
-    points = NearestPoints(matrix, groups, weights)
-    points.rejected[:] = state.pool[pool] == _REJECTED
+    unit = _unit(matrix.data if sp.issparse(matrix) else matrix)
+    points = NearestPoints(matrix / unit, groups, weights)
+    points.rejected[:] = state.candidates[pool] == _REJECTED
     k, stored = len(points.support), int(matrix.nnz if sp.issparse(matrix) else matrix.size)
     per_step = stored + 8 * k * k + 8 * k * stored // len(pool)
     steps = max(_LEAST_CALLS, _CALL_WORK // per_step)
@@ -293,25 +323,39 @@ def _settle(state: HardMarginState) -> int:
         done += per_step
         steps -= 1
     state.weights[pool] = weights
-    state.pool[pool] = np.where(points.rejected, _REJECTED, _IN)
+    state.candidates[pool] = np.where(points.rejected, _REJECTED, _IN)
     if not goes_on:
-        _end_settle(state, points)
+        _end_settle(state, points, unit)
     return done
 
 
-def _end_settle(state: HardMarginState, points: NearestPoints) -> None:
+def _end_settle(state: HardMarginState, points: NearestPoints, unit: float) -> None:
     """Take over the new vector; rest if it is zero, or no shorter than the last."""
     vector, problem = points.vector, state.problem
-    length = float(np.linalg.norm(vector))
+    smaller = _unit(vector)
+    vector = vector / smaller
+    length = float(np.linalg.norm(vector)) * smaller * unit
     state.is_met = points.is_zero
     state.at_rest = state.is_met or not length < _SHORTER * state.length
     state.direction[:] = vector
     state.length = length
     if not state.is_met:
         groups = 2.0 if problem.intercept is Intercept.FREE else 1.0
-        state.dual = 0.5 * (groups * problem.loss.zero_from / length) ** 2
+        root = groups * problem.loss.zero_from / length if length else math.inf
+        state.dual = 0.5 * root * root
     state.position = 0
     state.stage = "scan"
+
+
+def _unit(values: Floats) -> float:
+    """Return the power of two, within range, that makes the largest value one or nearly so.
+
+    Dividing by it rounds nothing, and squares of the quotients do not overflow.
+    """
+    largest = float(np.max(np.abs(values), initial=0.0))
+    if not 0.0 < largest < math.inf:
+        return 1.0
+    return 2.0 ** max(math.frexp(largest)[1] - 1, -1021)
 
 
 def _in_whole_numbers(weights: Floats) -> Floats:

@@ -35,6 +35,7 @@ _ENOUGH = 1e-12  # a violation this small, in squares of v, is none
 _FLAT = 1e-13  # a row this near, in the largest norm, to the flat of the others is on it
 _ZERO = 1e-14  # a vector this short, in the largest norm, is zero: the hulls meet
 _REFINEMENTS = 2
+_NO_NUMBERS = "the rows of the support have left the range of floating point"
 _SHARE = 16  # of the support, the part that may enter or leave at once
 
 
@@ -50,6 +51,11 @@ class NearestPoints:
     weights : ndarray of shape (k,)
         Where to begin: weights that are not negative and sum up to 1 in every group; changed in
         place.
+
+    Raises
+    ------
+    LinAlgError
+        If numbers have left the range of floating point; the steps raise it as well.
     """
 
     def __init__(self, rows: Any, groups: NDArray[np.int64], weights: Floats) -> None:
@@ -110,8 +116,13 @@ class NearestPoints:
             try:
                 factor = scipy.linalg.cholesky(matrix, lower=False, check_finite=False)
             except scipy.linalg.LinAlgError:
-                self._drop(int(np.argmin(self._replaceable())))
+                weights = self._replaceable()
+                if not np.min(weights) < np.inf:
+                    raise np.linalg.LinAlgError(_NO_NUMBERS) from None
+                self._drop(int(np.argmin(weights)))
                 continue
+            if not np.isfinite(factor).all():
+                raise np.linalg.LinAlgError(_NO_NUMBERS)
             self._factor = np.asfortranarray(factor)
             return
 
@@ -166,6 +177,8 @@ class NearestPoints:
         """Go to the shortest vector of the support's flat, dropping rows on the way there."""
         while True:
             aim = self._shortest()
+            if not np.isfinite(aim).all():
+                raise np.linalg.LinAlgError(_NO_NUMBERS)
             now = self.weights[self.support]
             if np.min(aim) > 0.0:
                 self.weights[self.support] = aim
