@@ -98,16 +98,17 @@ def sample_sizes(problem: Problem) -> list[int]:
 
 
 def draw(problem: Problem, size: int, seed: int) -> Sample:
-    """Return a sample of that many rows, less those without cost; all rows if it is all of them."""
+    """Return a sample of that many rows that have a cost; all rows if it is all of them."""
     rows, weights = problem.rows, problem.sample_weight
     if size == rows.n_rows:
         picks: Any = slice(None)
         sample = rows
     else:
-        offsets = np.random.default_rng([seed, size]).random(size)
-        picks = ((np.arange(size) + offsets) * (rows.n_rows / size)).astype(np.int64)
-        picks = np.minimum(picks, rows.n_rows - 1)
-        picks = picks if weights is None else picks[weights[picks] > 0.0]
+        if weights is None:
+            picks = _picks(rows.n_rows, size, seed)
+        else:
+            present = np.flatnonzero(weights > 0.0)
+            picks = present[_picks(len(present), size, seed)] if len(present) > size else present
         sample = Rows(_take(rows, picks))
     total = float(np.sum(problem.costs))
     if weights is None:
@@ -122,6 +123,13 @@ def represents(sample: Sample) -> bool:
     """Return whether a sample has enough rows of both classes to say something of all rows."""
     positive = int(np.count_nonzero(sample.signs > 0))
     return min(positive, len(sample.signs) - positive) >= _LEAST_OF_A_CLASS
+
+
+def _picks(count: int, size: int, seed: int) -> NDArray[np.int64]:
+    """Return one number below ``count`` from each of so many equal stretches."""
+    offsets = np.random.default_rng([seed, size]).random(size)
+    picks = ((np.arange(size) + offsets) * (count / size)).astype(np.int64)
+    return np.minimum(picks, count - 1)
 
 
 def _take(rows: Rows, picks: NDArray[np.int64]) -> Any:
