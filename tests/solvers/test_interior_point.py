@@ -170,6 +170,22 @@ def test_double_precision_takes_over_where_single_does_not_suffice() -> None:
     assert not modes[-1]
 
 
+@pytest.mark.parametrize("loss", LOSSES)
+def test_double_precision_takes_over_where_single_overflows(loss: str) -> None:
+    X, y = many_rows(900, 6)
+    modes = []
+    solution = solve(
+        # The square of a free intercept's feature times a cost is more than a float32 can be.
+        Problem(1e-20 * X, y, C=1e40, loss=loss, intercept="free"),
+        InteriorPoint(),
+        Stop(gap=1e-6, steps=100),
+        observers=[lambda event: modes.append(event.state().is_single)],
+    )
+    assert solution.status is Status.SOLVED
+    assert modes[0]
+    assert not modes[-1]
+
+
 def test_a_warm_start_saves_steps() -> None:
     X, y = many_rows(5_000)
     problem = Problem(X, y)

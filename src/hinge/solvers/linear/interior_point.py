@@ -156,6 +156,8 @@ def _finish(state: InteriorState) -> bool:
     state.position, state.peak = 0, -math.inf
     if np.isfinite(sums).all():
         AFTER[stage](state, sums, peak)
+    elif stage == "matrix" and state.is_single:
+        state.is_single = False  # products that overflowed may fit in double precision
     else:
         state.at_rest = True
     return state.at_rest or stage in ("measure", "update")
