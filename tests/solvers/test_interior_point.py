@@ -254,6 +254,17 @@ def test_an_impossible_state_is_refused(name: str, value) -> None:
         solver.progress(state)
 
 
+def test_a_state_is_never_behind_the_last_panel_of_its_pass() -> None:
+    solver = InteriorPoint()
+    state = solver.start(Problem(*many_rows(9_000, 150)))
+    assert state.sample.n_panels > 1
+    state.position = state.sample.n_panels - 1
+    solver.progress(state)
+    state.position += 1
+    with pytest.raises(ValueError, match="a run cannot be in stage"):
+        solver.progress(state)
+
+
 def test_what_is_refused_and_what_is_used_instead() -> None:
     wide = Problem(np.eye(2, MOST_FEATURES + 1), [0, 1])
     support = InteriorPoint().supports(wide)

@@ -234,6 +234,17 @@ def test_an_impossible_state_is_refused(name: str, value) -> None:
         solver.progress(state)
 
 
+def test_a_state_is_never_behind_the_last_panel_of_its_pass() -> None:
+    solver = Newton()
+    state = solver.start(Problem(*many_rows(9_000, 150), loss="huber"))
+    assert state.n_panels > 1
+    state.position = state.n_panels - 1
+    solver.progress(state)
+    state.position += 1
+    with pytest.raises(ValueError, match="a run cannot be in stage"):
+        solver.progress(state)
+
+
 def test_a_loss_with_a_corner_is_refused() -> None:
     support = Newton().supports(Problem(np.eye(2), [0, 1]))
     assert not support

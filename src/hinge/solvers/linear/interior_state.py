@@ -60,7 +60,7 @@ class InteriorState(KeepsThreads, State):
         levels = tree_levels(problem.rows.n_blocks)
         self.tree = np.zeros((levels, width * width + VECTORS * width + 1))
         self.stage = "measure"
-        self.position = 0  # blocks of the present pass that are done
+        self.position = 0  # panels of the present pass that are done
         self.n_sums = 1  # how many sums the present pass makes
         self.peak = -math.inf  # the largest value that it has met
         self.is_centring = True
@@ -89,7 +89,7 @@ class InteriorState(KeepsThreads, State):
             self.stage in STAGES
             and self.last_level == levels - 1
             and 0 <= self.level < levels
-            and 0 <= self.position <= self.problem.rows.n_blocks
+            and 0 <= self.position < self.sample.n_panels
             and 0 < self.n_sums <= self.tree.shape[1]
         )
         if not is_possible:

@@ -99,7 +99,7 @@ class NewtonState(KeepsThreads, State):
             self.stage in STAGES
             and self.last_level == levels - 1
             and 0 <= self.level < levels
-            and 0 <= self.position <= self.n_panels
+            and 0 <= self.position < self.n_panels
             and 0 < self.n_sums <= self.tree.shape[1]
             and (self.stage != "matrix" or self.has_matrix)
         )
