@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+import scipy.linalg
 import scipy.sparse as sp
 from tests.estimators.data import cancer, two_classes
 from tests.solvers.data import some_weights, two_clouds
@@ -95,6 +96,35 @@ def test_a_sample_without_a_class_is_skipped() -> None:
     y[:30] = 1
     solution = solve(Problem(X, y), InteriorPoint(), Stop(gap=1e-6, steps=100))
     assert solution.status is Status.SOLVED
+
+
+def test_a_matrix_that_cannot_be_factorised_ends_a_sample_only(monkeypatch) -> None:
+    state = InteriorPoint().start(Problem(*many_rows()))
+    factorise = scipy.linalg.cholesky
+
+    def only_of_all_rows(*arguments, **options):
+        if not state.is_final_level:
+            raise scipy.linalg.LinAlgError
+        return factorise(*arguments, **options)
+
+    monkeypatch.setattr(scipy.linalg, "cholesky", only_of_all_rows)
+    assert not state.is_final_level
+    while not state.at_rest:
+        InteriorPoint().step(state, 10**7)
+    assert state.is_final_level
+    assert state.primal - state.dual <= 1e-9 * state.primal
+
+
+def test_a_path_that_is_lost_on_a_sample_is_left_for_more_rows() -> None:
+    state = InteriorPoint().start(Problem(*many_rows()))
+    while state.stage != "update":
+        InteriorPoint().step(state, 1)
+    assert not state.is_final_level
+    state.recentrings, state.short_steps, state.length = 10**6, 10**6, 0.0
+    while state.stage == "update":
+        InteriorPoint().step(state, 1)
+    assert not state.at_rest
+    assert state.is_final_level
 
 
 @pytest.mark.parametrize("threads", [2, 3])

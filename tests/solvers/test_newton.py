@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+import scipy.linalg
 import scipy.sparse as sp
 from tests.estimators.data import cancer, two_classes
 from tests.solvers.data import some_weights, two_clouds
@@ -126,6 +127,24 @@ def test_a_sample_without_a_class_is_skipped() -> None:
     y[:30] = 1
     problem = Problem(X, y, loss="squared_hinge")
     assert solve(problem, Newton(), Stop(gap=1e-6, steps=100)).status is Status.SOLVED
+
+
+def test_a_matrix_that_cannot_be_factorised_ends_a_sample_only(monkeypatch) -> None:
+    state = Newton().start(Problem(*many_rows(), loss="squared_hinge"))
+    state.ease = 1.0
+    factorise = scipy.linalg.cho_factor
+
+    def only_of_all_rows(*arguments, **options):
+        if not state.is_final_level:
+            raise scipy.linalg.LinAlgError
+        return factorise(*arguments, **options)
+
+    monkeypatch.setattr(scipy.linalg, "cho_factor", only_of_all_rows)
+    assert not state.is_final_level
+    while not state.at_rest:
+        Newton().step(state, 10**7)
+    assert state.is_final_level
+    assert state.primal - state.dual <= 1e-9 * state.primal
 
 
 def test_margins_that_a_bound_decides_are_not_computed() -> None:

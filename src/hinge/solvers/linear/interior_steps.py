@@ -81,8 +81,10 @@ def after_matrix(state: InteriorState, sums: Floats, _: float) -> None:
     state.pulled[:], state.force[:], state.barrier[:] = vectors.reshape(VECTORS, width)
     residual = state.pulled - state.ridge * state.weights
     if not _factorise(state, normal + np.diag(state.ridge)):
-        state.at_rest = not state.is_single
-        state.is_single = False
+        if state.is_single:
+            state.is_single = False
+        else:
+            _rest(state)
         return
     if state.is_centring:
         state.direction[:] = _solve(state, residual)
@@ -174,11 +176,11 @@ def after_update(state: InteriorState, sums: Floats, _: float) -> None:
     state.short_steps = state.short_steps + 1 if state.length < _SHORT else 0
     state.stage = "matrix"
     if state.idle >= _MOST_IDLE or gap <= _ROUNDING * abs(state.primal):
-        state.at_rest = state.is_final_level
-        if not state.is_final_level:
-            _to_more_rows(state)
+        _rest(state)
     elif state.short_steps >= _MOST_SHORT:
-        state.at_rest = state.recentrings >= _MOST_RECENTRINGS
+        if state.recentrings >= _MOST_RECENTRINGS:
+            _rest(state)
+            return
         state.recentrings += 1
         state.tau = float(sums[3]) / state.n_products
         _centre(state)
@@ -201,6 +203,14 @@ def _centre(state: InteriorState) -> None:
     state.is_centring = True
     state.centring_steps = state.short_steps = 0
     state.stage = "matrix"
+
+
+def _rest(state: InteriorState) -> None:
+    """Go on to more rows, then to rest."""
+    if state.is_final_level:
+        state.at_rest = True
+    else:
+        _to_more_rows(state)
 
 
 def _to_more_rows(state: InteriorState) -> None:

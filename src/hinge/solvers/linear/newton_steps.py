@@ -142,7 +142,7 @@ def after_matrix(state: NewtonState, sums: Floats) -> None:
         solved = scipy.linalg.cho_solve(factor, scale * force, check_finite=False)
     except scipy.linalg.LinAlgError:
         _forget_matrix(state)
-        state.at_rest = True
+        _rest(state)
         return
     state.direction[:] = -scale * solved
     _end_system(state)
