@@ -231,16 +231,23 @@ class _Run:
             state = self._resumed(resume)
         state.step_limit = self.settings.stop.steps
         state.threads = self.settings.threads
+        try:
+            return self._conclude(state, self._loop(state, is_resumed=resume is not None))
+        finally:
+            state.release()  # whoever keeps the state keeps no threads
+
+    def _loop(self, state: Any, *, is_resumed: bool) -> Status:
+        """Go on until the run is over; return why."""
         self.progress = self.solver.progress(state)
         self.method = self.solver.method(state)
         status = None
-        if resume is not None:
+        if is_resumed:
             self.judge.go_on(state.judged_work, state.was_refused)
             if self.judge.has_to_begin(self.progress):
                 status = self._certify(state)
         while status is None:
             status = self._limit() or self._advance(state)
-        return self._conclude(state, status)
+        return status
 
     def _resumed(self, state: Any) -> Any:
         """Return a copy of an earlier run's state, which must be this solver's."""

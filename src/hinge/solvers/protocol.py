@@ -79,6 +79,9 @@ class State:
         """
         setattr(self, name, part)
 
+    def release(self) -> None:
+        """Let go of what only a run at work needs, such as threads; it may go on all the same."""
+
     def __getstate__(self) -> dict[str, Any]:
         kept = {key: value for key, value in self.__dict__.items() if key not in self._transient}
         if "problem" in self.__dict__:

@@ -58,6 +58,10 @@ class RelayState(State):
         self.steps_before = 0  # by methods that are done
         self.work_before = 0
 
+    def release(self) -> None:
+        """Let go of what the method at work holds."""
+        self.running.release()
+
     @property
     def name(self) -> str:
         """The method at work."""
@@ -196,6 +200,7 @@ class Relay(Solver):
         said = self._solver(state).progress(state.running)
         is_worth_it = said.relative_gap <= _WORTH
         point = self._solver(state).point(state.running) if is_worth_it else None
+        state.running.release()
         state.steps_before += said.steps
         state.work_before += said.work
         state.leg += 1

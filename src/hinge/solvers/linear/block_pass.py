@@ -25,7 +25,10 @@ _RUNS_PER_THREAD = 2  # of neighbouring blocks: the threads need not be equally 
 
 
 class KeepsThreads:
-    """A state that holds the threads of its run, as starting them takes time; never pickled."""
+    """A state that holds the threads of its run, as starting them takes time; never pickled.
+
+    They end with the run (``release``); one that goes on gets new ones.
+    """
 
     threads: int
 
@@ -37,9 +40,16 @@ class KeepsThreads:
         kept: dict[str, Any] = self.__dict__
         key = os.getpid(), self.threads  # a process that was forked has none of the threads
         if "_pool" not in kept or kept["_pool"][0] != key:
+            self.release()
             kept["_pool"] = key, ThreadPoolExecutor(self.threads)
         pool: Executor = kept["_pool"][1]
         return pool
+
+    def release(self) -> None:
+        """End the threads, when those of the present call are done."""
+        (process, _), pool = self.__dict__.pop("_pool", ((None, 0), None))
+        if pool is not None and process == os.getpid():
+            pool.shutdown(cancel_futures=True)
 
 
 def tree_levels(n_blocks: int) -> int:
