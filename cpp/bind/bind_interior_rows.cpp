@@ -3,60 +3,41 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 
 #include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <stdexcept>
-#include <string>
 #include <utility>
 
 #include "hinge/interior_rows.hpp"
+#include "rows_view.hpp"
 
 namespace nb = nanobind;
 
 namespace {
 
-using AnyArray = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
-using Vector = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Signs = nb::ndarray<const std::int8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Table = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-using SingleTable = nb::ndarray<float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using hinge::binding::Array;
+using hinge::binding::Matrix;
+using hinge::binding::require;
+using Vector = Array<double, 1>;
+using Numbers = Array<const double, 1>;
+using Signs = Array<const std::int8_t, 1>;
+using Table = Array<double, 2>;
+using SingleTable = Array<float, 2>;
 
 constexpr std::size_t kVariables = sizeof(hinge::PathVariables) / sizeof(double*);
 constexpr std::int64_t kVectors = 3;  // sums of rows that come with the matrix
 constexpr std::int64_t kValues = 3;   // sums that objective values are made of
 
-void require(bool holds, const std::string& message) {
-    if (!holds) {
-        throw std::invalid_argument(message);
-    }
-}
-
 void require_length(std::size_t got, std::int64_t want, const char* name) {
-    require(got == static_cast<std::size_t>(want), std::string(name) + " has " +
-                                                       std::to_string(got) + " entries, not " +
-                                                       std::to_string(want));
+    hinge::binding::require_length(got, static_cast<std::size_t>(want), name);
 }
-
-// The rows as Python has them: dense values, or the three arrays of a CSR matrix.
-struct InteriorMatrix {
-    AnyArray values;
-    std::optional<AnyArray> columns;
-    std::optional<AnyArray> offsets;
-    std::int64_t count;
-    std::int64_t width;
-};
 
 // What is known of the rows, and what the method makes of it.
 struct InteriorArrays {
     Signs signs;
     std::optional<Numbers> costs;
-    Numbers squared_norms;
     Table variables;
 };
 
@@ -73,9 +54,9 @@ class AnyPasses {
     virtual double final(hinge::Extent, const double*, double, double*) = 0;
     virtual void refine(hinge::Extent, double, double, double*) = 0;
     virtual void update(hinge::Extent, double, double, hinge::ValueSums&) = 0;
-    virtual std::int64_t scaled(hinge::Extent, double, double, double*, double&, double*) = 0;
-    virtual std::int64_t scaled(hinge::Extent, double, double, double*, double&, float*) = 0;
-    virtual std::int64_t outer(hinge::Extent, double, double, double*, double&, double*) = 0;
+    virtual std::int64_t scaled(hinge::Extent, double, double*, double*) = 0;
+    virtual std::int64_t scaled(hinge::Extent, double, double*, float*) = 0;
+    virtual void outer(hinge::Extent, double, double*, double*) = 0;
 };
 
 template <class Rows>
@@ -105,17 +86,14 @@ class Passes final : public AnyPasses {
     void update(hinge::Extent e, double tau, double length, hinge::ValueSums& s) override {
         rows_.update(e, tau, length, s);
     }
-    std::int64_t scaled(hinge::Extent e, double tau, double least, double* vectors, double& mass,
-                        double* out) override {
-        return rows_.scaled_rows(e, tau, least, vectors, mass, out);
+    std::int64_t scaled(hinge::Extent e, double tau, double* vectors, double* out) override {
+        return rows_.scaled_rows(e, tau, vectors, out);
     }
-    std::int64_t scaled(hinge::Extent e, double tau, double least, double* vectors, double& mass,
-                        float* out) override {
-        return rows_.scaled_rows(e, tau, least, vectors, mass, out);
+    std::int64_t scaled(hinge::Extent e, double tau, double* vectors, float* out) override {
+        return rows_.scaled_rows(e, tau, vectors, out);
     }
-    std::int64_t outer(hinge::Extent e, double tau, double least, double* vectors, double& mass,
-                       double* out) override {
-        return rows_.outer_products(e, tau, least, vectors, mass, out);
+    void outer(hinge::Extent e, double tau, double* vectors, double* out) override {
+        rows_.outer_products(e, tau, vectors, out);
     }
 
   private:
@@ -141,49 +119,15 @@ std::unique_ptr<AnyPasses> make_passes(const Rows& rows, const Setting& s) {
         Bounded(rows, s.numbers, s.program, s.variables, s.constant));
 }
 
-template <class Value, class Index>
-std::unique_ptr<AnyPasses> make_sparse(const InteriorMatrix& m, const Setting& setting) {
-    const bool wide = m.offsets->dtype() == nb::dtype<std::int64_t>();
-    require(wide || m.offsets->dtype() == nb::dtype<std::int32_t>(),
-            "the row offsets must be int32 or int64");
-    require_length(m.offsets->size(), m.count + 1, "the row offsets");
-    require(m.columns->size() == m.values.size(), "there must be a column index for each value");
-    const hinge::CsrRows<Value, Index> rows{static_cast<const Value*>(m.values.data()),
-                                            static_cast<const Index*>(m.columns->data()),
-                                            m.offsets->data(),
-                                            wide,
-                                            m.count,
-                                            m.width};
-    return make_passes(rows, setting);
-}
-
-template <class Value>
-std::unique_ptr<AnyPasses> make_typed(const InteriorMatrix& m, const Setting& setting) {
-    if (!m.columns) {
-        require_length(m.values.size(), m.count * m.width, "values");
-        return make_passes(
-            hinge::DenseRows<Value>{static_cast<const Value*>(m.values.data()), m.count, m.width},
-            setting);
-    }
-    require(m.offsets.has_value(), "sparse rows need their offsets");
-    if (m.columns->dtype() == nb::dtype<std::int32_t>()) {
-        return make_sparse<Value, std::int32_t>(m, setting);
-    }
-    require(m.columns->dtype() == nb::dtype<std::int64_t>(),
-            "the column indices must be int32 or int64");
-    return make_sparse<Value, std::int64_t>(m, setting);
-}
-
 // The passes, and the Python objects whose memory they work on.
 class InteriorPasses {
   public:
-    InteriorPasses(InteriorMatrix matrix, InteriorArrays arrays, hinge::PathProgram program,
-                   double cost, double constant)
+    InteriorPasses(Matrix matrix, InteriorArrays arrays, hinge::PathProgram program, double cost,
+                   double constant)
         : matrix_(std::move(matrix)), arrays_(std::move(arrays)) {
         const std::int64_t count = matrix_.count;
         require(count >= 0 && matrix_.width >= 0, "the rows must have a shape");
         require_length(arrays_.signs.size(), count, "signs");
-        require_length(arrays_.squared_norms.size(), count, "squared_norms");
         require(arrays_.variables.shape(0) == kVariables &&
                     arrays_.variables.shape(1) >= static_cast<std::size_t>(count),
                 "the variables must have shape (8, n_rows) at the least");
@@ -191,16 +135,10 @@ class InteriorPasses {
             require_length(arrays_.costs->size(), count, "costs");
         }
         const hinge::RowNumbers numbers{arrays_.signs.data(),
-                                        arrays_.costs ? arrays_.costs->data() : nullptr, cost,
-                                        arrays_.squared_norms.data()};
+                                        arrays_.costs ? arrays_.costs->data() : nullptr, cost};
         const Setting setting{numbers, program, variables(), constant};
-        if (matrix_.values.dtype() == nb::dtype<double>()) {
-            passes_ = make_typed<double>(matrix_, setting);
-        } else {
-            require(matrix_.values.dtype() == nb::dtype<float>(),
-                    "the values of the rows must be float32 or float64");
-            passes_ = make_typed<float>(matrix_, setting);
-        }
+        passes_ = hinge::binding::with_rows(
+            matrix_, [&](const auto& rows) { return make_passes(rows, setting); });
     }
 
     void measure(std::int64_t start, std::int64_t stop, Numbers weights, Vector sums) {
@@ -249,23 +187,19 @@ class InteriorPasses {
         sums.data()[kValues] = values.products;
     }
     template <class Out>
-    std::int64_t scaled(std::int64_t start, std::int64_t stop, double tau, double least,
-                        Vector sums, Out out) {
+    std::int64_t scaled(std::int64_t start, std::int64_t stop, double tau, Vector sums, Out out) {
         const hinge::Extent rows = within(start, stop);
-        require_length(sums.size(), kVectors * passes_->width() + 1, "the sums");
+        require_length(sums.size(), kVectors * passes_->width(), "the sums");
         require_length(out.shape(1), passes_->width(), "a scaled row");
         require(out.shape(0) >= static_cast<std::size_t>(stop - start), "too few scaled rows");
-        double& mass = sums.data()[kVectors * passes_->width()];
-        return passes_->scaled(rows, tau, least, sums.data(), mass, out.data());
+        return passes_->scaled(rows, tau, sums.data(), out.data());
     }
-    std::int64_t outer(std::int64_t start, std::int64_t stop, double tau, double least, Vector sums,
-                       Table out) {
+    void outer(std::int64_t start, std::int64_t stop, double tau, Vector sums, Table out) {
         const hinge::Extent rows = within(start, stop);
-        require_length(sums.size(), kVectors * passes_->width() + 1, "the sums");
+        require_length(sums.size(), kVectors * passes_->width(), "the sums");
         require_length(out.shape(0), passes_->width(), "the matrix");
         require_length(out.shape(1), passes_->width(), "the matrix");
-        double& mass = sums.data()[kVectors * passes_->width()];
-        return passes_->outer(rows, tau, least, sums.data(), mass, out.data());
+        passes_->outer(rows, tau, sums.data(), out.data());
     }
 
   private:
@@ -290,7 +224,7 @@ class InteriorPasses {
         at[2] = values.bent;
     }
 
-    InteriorMatrix matrix_;
+    Matrix matrix_;
     InteriorArrays arrays_;
     std::unique_ptr<AnyPasses> passes_;
 };
@@ -302,24 +236,15 @@ void bind_interior_rows(nb::module_& module) {
     nb::class_<PathProgram>(module, "PathProgram", "The dual program of a loss.")
         .def(nb::init<double, double, double>(), nb::arg("linear"), nb::arg("curvature"),
              nb::arg("reach"));
-    nb::class_<InteriorMatrix>(module, "InteriorMatrix",
-                               "Rows in the caller's memory, dense or CSR.")
-        .def(nb::init<AnyArray, std::optional<AnyArray>, std::optional<AnyArray>, std::int64_t,
-                      std::int64_t>(),
-             nb::arg("values").noconvert(), nb::arg("columns").noconvert().none(),
-             nb::arg("offsets").noconvert().none(), nb::arg("count"), nb::arg("width"));
-    nb::class_<InteriorArrays>(module, "InteriorArrays",
-                               "Labels, costs, norms and variables of the rows.")
-        .def(nb::init<Signs, std::optional<Numbers>, Numbers, Table>(),
-             nb::arg("signs").noconvert(), nb::arg("costs").noconvert().none(),
-             nb::arg("squared_norms").noconvert(), nb::arg("variables").noconvert());
+    nb::class_<InteriorArrays>(module, "InteriorArrays", "Labels, costs and variables of the rows.")
+        .def(nb::init<Signs, std::optional<Numbers>, Table>(), nb::arg("signs").noconvert(),
+             nb::arg("costs").noconvert().none(), nb::arg("variables").noconvert());
 
     const auto unlocked = nb::call_guard<nb::gil_scoped_release>();
     nb::class_<InteriorPasses>(module, "InteriorPasses",
                                "Passes of the interior point method over consecutive rows.")
-        .def(nb::init<InteriorMatrix, InteriorArrays, PathProgram, double, double>(),
-             nb::arg("matrix"), nb::arg("arrays"), nb::arg("program"), nb::arg("cost"),
-             nb::arg("constant"))
+        .def(nb::init<Matrix, InteriorArrays, PathProgram, double, double>(), nb::arg("matrix"),
+             nb::arg("arrays"), nb::arg("program"), nb::arg("cost"), nb::arg("constant"))
         .def("measure", &InteriorPasses::measure, unlocked)
         .def("trial", &InteriorPasses::trial, unlocked)
         .def("search", &InteriorPasses::search, unlocked)

@@ -21,7 +21,6 @@ struct RowNumbers {
     const std::int8_t* signs;
     const double* costs;  // null if all are the same
     double cost;          // that one, or the one that stands in for none
-    const double* squared_norms;
 };
 
 template <class Rows, bool kBounded>
@@ -114,68 +113,54 @@ class InteriorRows {
     }
 
     // Visits each row's weight in the matrix of the normal equations, after adding up the vectors
-    // that are known by then: three of width() each, and the sum of weights times squared norms.
+    // that are known by then: three of width() each. Rows without weight are left out.
     // A tau that is a number first puts the dual variables where the path has them.
     template <class Keep>
-    void weigh(Extent which, double tau, double* vectors, double& mass, Keep keep) noexcept {
+    void weigh(Extent which, double tau, double* vectors, Keep keep) noexcept {
         each_chunk(which, [&](Extent part, const PathChunk<kBounded>& c) {
-            Chunk weight, pulled, force, barrier, size;
+            Chunk weight, pulled, force, barrier;
             if (!std::isnan(tau)) {
                 centre(c, tau);
             }
             const PathVariables v = c.v;
-            const double* const squares = numbers_.squared_norms + part.start;
-            const double ones = constant_ * constant_;
-            double sum = 0.0;
-#pragma omp simd reduction(+ : sum)
+#pragma omp simd
             for (std::int64_t k = 0; k < c.size; ++k) {
                 const auto row = row_at<kBounded>(v, c.bend, program_.linear, k);
                 weight[k] = std::abs(c.sign[k]) * row.spread();
                 pulled[k] = c.sign[k] * row.alpha;
                 force[k] = c.sign[k] * weight[k] * row.force();
                 barrier[k] = c.sign[k] * weight[k] * row.barrier();
-                const double square = squares[k] + ones;
-                size[k] = weight[k] * square;
-                sum += size[k];
             }
-            mass += sum;
             add(part, pulled, vectors);
             add(part, force, vectors + width());
             add(part, barrier, vectors + 2 * width());
             for (std::int64_t k = 0; k < c.size; ++k) {
-                keep(part.start + k, weight[k], size[k]);
+                if (weight[k] > 0.0) {
+                    keep(part.start + k, weight[k]);
+                }
             }
         });
     }
 
-    // Writes the roots of weights times rows, of those that weigh enough, one after the other;
+    // Writes the roots of weights times rows, of those that have a weight, one after the other;
     // returns how many.
     template <class Out>
-    std::int64_t scaled_rows(Extent which, double tau, double least, double* vectors, double& mass,
-                             Out* out) noexcept {
+    std::int64_t scaled_rows(Extent which, double tau, double* vectors, Out* out) noexcept {
         std::int64_t kept = 0;
         const std::int64_t n = width();
-        weigh(which, tau, vectors, mass, [&](std::int64_t i, double weight, double size) {
-            if (size > least) {
-                write_scaled(i, std::sqrt(weight), out + kept * n);
-                ++kept;
-            }
+        weigh(which, tau, vectors, [&](std::int64_t i, double weight) {
+            write_scaled(i, std::sqrt(weight), out + kept * n);
+            ++kept;
         });
         return kept;
     }
 
-    // Adds the outer products of rows, of those that weigh enough, to a lower triangle.
-    std::int64_t outer_products(Extent which, double tau, double least, double* vectors,
-                                double& mass, double* square) {
+    // Adds the outer products of rows, times their weights, to a lower triangle.
+    void outer_products(Extent which, double tau, double* vectors, double* square) {
         std::vector<std::int64_t> columns(static_cast<std::size_t>(rows_.width + 1));
         std::vector<double> values(static_cast<std::size_t>(rows_.width + 1));
-        std::int64_t kept = 0;
         const std::int64_t n = width();
-        weigh(which, tau, vectors, mass, [&](std::int64_t i, double weight, double size) {
-            if (!(size > least)) {
-                return;
-            }
-            ++kept;
+        weigh(which, tau, vectors, [&](std::int64_t i, double weight) {
             std::int64_t count = non_zeros(rows_, i, columns.data(), values.data());
             if (constant_ != 0.0) {
                 columns[count] = rows_.width;
@@ -191,7 +176,6 @@ class InteriorRows {
                 }
             }
         });
-        return kept;
     }
 
   private:

@@ -38,16 +38,16 @@ def matrix(state: InteriorState, number: int) -> Partial:
     """
     extent = state.sample.extent(number)
     width = len(state.weights)
-    sums = np.zeros(VECTORS * width + 1 + width * width)
-    vectors = sums[: VECTORS * width + 1]
+    sums = np.zeros(VECTORS * width + width * width)
+    vectors = sums[: VECTORS * width]
     square = sums[len(vectors) :].reshape(width, width)
     tau = state.tau if state.is_centring else math.nan
     if state.sample.is_thin(state.is_single):
-        state.passes.outer(*extent, tau, 0.0, vectors, square)
+        state.passes.outer(*extent, tau, vectors, square)
     else:
         scaled = _buffer((extent[1] - extent[0], width), state.is_single)
         fill = state.passes.scaled_single if state.is_single else state.passes.scaled
-        n_kept = fill(*extent, tau, 0.0, vectors, scaled)
+        n_kept = fill(*extent, tau, vectors, scaled)
         square[...] = scaled[:n_kept].T @ scaled[:n_kept]
     return sums, -math.inf
 

@@ -58,7 +58,7 @@ class InteriorState(KeepsThreads, State):
         self.factor = np.zeros((width, width))
         self.scale = np.zeros(width)
         levels = tree_levels(problem.rows.n_blocks)
-        self.tree = np.zeros((levels, width * width + VECTORS * width + 1))
+        self.tree = np.zeros((levels, width * width + VECTORS * width))
         self.stage = "measure"
         self.position = 0  # panels of the present pass that are done
         self.n_sums = 1  # how many sums the present pass makes
@@ -161,8 +161,8 @@ class InteriorState(KeepsThreads, State):
         rows.check_structure()
         columns, offsets = (rows.indices, rows.indptr) if rows.is_sparse else (None, None)
         return core.InteriorPasses(
-            core.InteriorMatrix(rows.values, columns, offsets, rows.n_rows, rows.n_features),
-            core.InteriorArrays(sample.signs, sample.costs, rows.squared_norms, self.row_variables),
+            core.RowsView(rows.values, columns, offsets, rows.n_rows, rows.n_features),
+            core.InteriorArrays(sample.signs, sample.costs, self.row_variables),
             core.PathProgram(loss.dual_linear, loss.dual_curvature, loss.dual_upper),
             sample.cost,
             self.constant,

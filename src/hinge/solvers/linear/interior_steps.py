@@ -77,7 +77,7 @@ def after_measure(state: InteriorState, sums: Floats, _: float) -> None:
 def after_matrix(state: InteriorState, sums: Floats, _: float) -> None:
     """Factorise, and choose between centring and following."""
     width = len(state.weights)
-    vectors, normal = sums[: VECTORS * width], sums[VECTORS * width + 1 :].reshape(width, width)
+    vectors, normal = sums[: VECTORS * width], sums[VECTORS * width :].reshape(width, width)
     state.pulled[:], state.force[:], state.barrier[:] = vectors.reshape(VECTORS, width)
     residual = state.pulled - state.ridge * state.weights
     if not _factorise(state, normal + np.diag(state.ridge)):
