@@ -253,6 +253,14 @@ def test_an_impossible_state_is_refused(name: str, value) -> None:
         solver.progress(state)
 
 
+def test_a_stage_that_needs_a_matrix_is_refused_where_there_is_none() -> None:
+    solver = Newton()
+    state = solver.start(Problem(*wide_rows(), loss="huber"))
+    state.stage = "matrix"
+    with pytest.raises(ValueError, match="in stage 'matrix' without room for one"):
+        solver.progress(state)
+
+
 def test_a_state_is_never_behind_the_last_panel_of_its_pass() -> None:
     solver = Newton()
     state = solver.start(Problem(*many_rows(9_000, 150), loss="huber"))

@@ -68,16 +68,7 @@ class InteriorPoint(Solver):
     def start(self, problem: Problem, warm: Point | None = None, seed: int = 0) -> InteriorState:
         """Return the state before the first step, from known weights if given."""
         state = InteriorState(problem, seed)
-        if warm is None or warm.coef.shape != (problem.n_features,):
-            return state
-        known = np.append(warm.coef, warm.intercept / state.constant if state.constant else 0.0)
-        known = known[: len(state.weights)]
-        # A point whose norm alone is worse than all losses at zero is no help, and may overflow.
-        with np.errstate(over="ignore"):
-            is_useful = float(known @ (state.ridge * known)) <= 2.0 * state.value_at_zero
-        if is_useful and np.isfinite(known).all():
-            state.weights[:] = known
-            state.level, state.is_warm = state.last_level, True
+        if warm is not None and state.take_weights(warm):
             _take_known_dual(state, warm.dual_coef)
         return state
 

@@ -73,16 +73,8 @@ class Newton(Solver):
     def start(self, problem: Problem, warm: Point | None = None, seed: int = 0) -> NewtonState:
         """Return the state before the first step, from known weights if given."""
         state = NewtonState(problem, seed, self.aim)
-        if warm is None or warm.coef.shape != (problem.n_features,):
-            return state
-        known = np.append(warm.coef, warm.intercept / state.constant if state.constant else 0.0)
-        known = known[: len(state.weights)]
-        # A point whose norm alone is worse than all losses at zero is no help, and may overflow.
-        with np.errstate(over="ignore"):
-            is_useful = float(known @ (state.ridge * known)) <= 2.0 * state.value_at_zero
-        if is_useful and np.isfinite(known).all():
-            state.weights[:] = known
-            state.level, state.is_warm, state.ease = state.last_level, True, 1.0
+        if warm is not None and state.take_weights(warm):
+            state.ease = 1.0
         return state
 
     def step(self, state: NewtonState, work: int) -> int:

@@ -9,17 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hinge._native import core
-from hinge.problem import Intercept, Problem
-from hinge.solvers.linear.block_pass import KeepsThreads, tree_levels
+from hinge.problem import Problem
+from hinge.solvers.linear.block_pass import tree_levels
 from hinge.solvers.linear.newton_window import Window
-from hinge.solvers.linear.pilot import Sample, draw, sample_sizes
-from hinge.solvers.protocol import State
+from hinge.solvers.linear.sampled_state import SampledState
 
 Floats = NDArray[np.float64]
 
 MOST_FEATURES = 1000  # of a matrix of second derivatives that is formed
 SUMS = 5  # numbers that come with the gradient
-STAGES = ("measure", "shift", "gradient", "product", "matrix", "trial", "search")
 ON_ROWS = ("shift", "search")  # passes that need what is known of the rows, not the rows
 EASY = 10.0  # cost times squared norm and second derivative that a cold start can take
 _BLOCKS = 4  # blocks of rows in a panel
@@ -27,7 +25,7 @@ _PANELS = 8  # times as many rows as features, at the most, in a panel of the ma
 _ROWS = 1 << 15  # rows in a panel of a pass that does not read them
 
 
-class NewtonState(KeepsThreads, State):
+class NewtonState(SampledState):
     """A run of Newton's method.
 
     Parameters
@@ -40,25 +38,21 @@ class NewtonState(KeepsThreads, State):
         The relative gap that systems are solved for.
     """
 
-    _transient: ClassVar[tuple[str, ...]] = ("problem", "_sample", "_sums", "_pool")
+    STAGES: ClassVar[tuple[str, ...]] = (
+        *("measure", "shift", "gradient", "product", "matrix", "trial", "search"),
+    )
+    _transient: ClassVar[tuple[str, ...]] = (*SampledState._transient, "_sums")
 
     def __init__(self, problem: Problem, seed: int, aim: float) -> None:
-        self.problem = problem
-        self.seed = int(seed) % 2**32
+        super().__init__(problem, seed)
         self.aim = aim
-        free = problem.intercept is Intercept.FREE
-        self.constant = 1.0 if free else problem.constant_feature
-        width = problem.n_features + (1 if self.constant else 0)
-        n_rows = problem.n_rows
-        self.level = 0  # which of the samples
+        width, n_rows = len(self.weights), problem.n_rows
         self.ease = _first_ease(problem)  # what costs are multiplied with, 1 in the end
-        self.last_level = len(sample_sizes(problem)) - 1
         self.margin = np.zeros(n_rows)  # or, where it is not exact, a lower bound that is enough
         self.change = np.zeros(n_rows)  # of the margin along the direction, or a lower bound
         self.curvature = np.zeros(n_rows)  # cost times second derivative of the loss
         self.in_matrix = np.zeros(n_rows)  # the curvature that the matrix has been formed with
         self.is_exact = np.zeros(n_rows, dtype=np.uint8)  # whether the margin is one
-        self.weights = np.zeros(width)  # the point, constant feature included
         self.gradient = np.zeros(width)
         self.foreseen = np.zeros(width)  # what rows add to it that are about to enter the window
         self.diagonal = np.ones(width)  # of the second derivatives
@@ -69,9 +63,6 @@ class NewtonState(KeepsThreads, State):
         self.matrix = np.zeros((width, width) if has_matrix else (0, 0))
         longest = max(3 * width + SUMS, self.matrix.size)
         self.tree = np.zeros((tree_levels(self._most_panels()), longest))
-        self.stage = "measure"
-        self.position = 0  # panels of the present pass that are done
-        self.n_sums = 1  # how many sums the present pass makes
         self.products = 0  # of the present system with a vector,
         self.products_in_all = 0  # and of all systems on these rows
         self.uses_matrix = False  # once it has been formed, it is only changed
@@ -83,28 +74,15 @@ class NewtonState(KeepsThreads, State):
         self.room = math.inf  # and how large it may be
         self.slope = math.nan  # along the direction
         self.searches = 0
-        self.is_warm = False
-        self.primal = self.dual = math.nan
         self.scale = 1.0  # what the slopes are multiplied with to make the dual point
         self.smallest_primal = self.smallest_gap = math.inf
         self.idle = 0  # steps since anything has become smaller
-        self.steps = 0
-        self.work = 0
-        self.at_rest = False
 
     def check(self) -> None:
         """Refuse a state that no run can have been in, as a damaged file may describe one."""
-        levels = len(sample_sizes(self.problem))
-        is_possible = (
-            self.stage in STAGES
-            and self.last_level == levels - 1
-            and 0 <= self.level < levels
-            and 0 <= self.position < self.n_panels
-            and 0 < self.n_sums <= self.tree.shape[1]
-            and (self.stage != "matrix" or self.has_matrix)
-        )
-        if not is_possible:
-            message = f"a run cannot be in stage {self.stage!r} of level {self.level}"
+        super().check()
+        if self.stage == "matrix" and not self.has_matrix:
+            message = "a run cannot be in stage 'matrix' without room for one"
             raise ValueError(message)
 
     @property
@@ -113,34 +91,14 @@ class NewtonState(KeepsThreads, State):
         return self.matrix.size > 0
 
     @property
-    def is_final_level(self) -> bool:
-        """Whether this is about all rows."""
-        return self.level == self.last_level
-
-    @property
     def is_final(self) -> bool:
         """Whether this is about the problem itself: all rows, with their own costs."""
         return self.is_final_level and self.ease == 1.0
 
     @property
-    def is_free(self) -> bool:
-        """Whether the intercept is free."""
-        return self.problem.intercept is Intercept.FREE
-
-    @property
     def window(self) -> Window:
         """Where the loss is a parabola."""
         return Window.of(self.problem.loss)
-
-    @property
-    def sample(self) -> Sample:
-        """The rows that the run is about now."""
-        kept: dict[str, Any] = self.__dict__
-        if "_sample" not in kept:
-            size = sample_sizes(self.problem)[self.level]
-            kept["_sample"] = draw(self.problem, size, self.seed)
-        sample: Sample = kept["_sample"]
-        return sample
 
     @property
     def sums(self) -> core.RowSums:
@@ -202,20 +160,6 @@ class NewtonState(KeepsThreads, State):
         self.smallest_primal = self.smallest_gap = math.inf
         self.idle = self.products_in_all = 0
         self.stage = "measure"
-
-    @property
-    def ridge(self) -> Floats:
-        """What the norm adds to the second derivatives: ones, but zero for a free intercept."""
-        ridge = np.ones(len(self.weights))
-        if self.is_free:
-            ridge[-1] = 0.0
-        return ridge
-
-    @property
-    def value_at_zero(self) -> float:
-        """The objective of zero weights."""
-        at_zero = self.problem.loss.value(np.zeros(1))
-        return float(at_zero[0]) * float(np.sum(self.problem.costs))
 
 
 def _first_ease(problem: Problem) -> float:
