@@ -119,8 +119,6 @@ def test_the_onnx_file_of_the_chosen_model(tmp_path):
 def test_what_cannot_be_saved_is_told(tmp_path):
     X, y = data()
     path = tmp_path / "model"
-    with pytest.raises(hinge.InvalidParameterError, match=r"refit=False: it has scores, but no mo"):
-        save(fit(X, y, refit=False), path)
     with pytest.raises(NotFittedError):
         save(LinearSVCCV(), path)
     with pytest.raises(NotFittedError):
@@ -139,6 +137,39 @@ def test_what_cannot_be_saved_is_told(tmp_path):
         save(changed, path)
     with pytest.raises(hinge.InvalidParameterError, match=r"LinearSVC or hinge\.LinearSVCCV; got"):
         save(X, path)
+    assert not path.exists()
+
+
+def ended_early(X, y, after: int, **options) -> LinearSVCCV:
+    """Return an estimator whose cross-validation was ended after some calls of its callback."""
+    calls = iter(range(10**6))
+    model = LinearSVCCV(CS, cv=3, callback=lambda _: next(calls) >= after, **options)
+    with pytest.raises(hinge.Interrupted):
+        model.fit(X, y)
+    return model
+
+
+TAKERS = {
+    "save": save,
+    "write_liblinear": write_liblinear,
+    "verify": lambda model, _: verify(model, *data()),
+    "compare": lambda model, _: compare(model, model, *data()),
+}
+
+
+@pytest.mark.parametrize("taker", TAKERS)
+def test_scores_without_a_model_are_told_from_each_other(tmp_path, taker):
+    X, y = data()
+    path = tmp_path / "model"
+    without = fit(X, y, refit=False)
+    sentence = rf"refit=False: it has scores, but no model\. Fit LinearSVC\(C={without.C_:g}\)"
+    with pytest.raises(hinge.InvalidParameterError, match=sentence):
+        TAKERS[taker](without, path)
+    for options in ({}, {"refit": False}):
+        ended = ended_early(X, y, after=0, **options)
+        assert not hasattr(ended, "C_")
+        with pytest.raises(hinge.InvalidParameterError, match=r"ended during cross-validation: it"):
+            TAKERS[taker](ended, path)
     assert not path.exists()
 
 

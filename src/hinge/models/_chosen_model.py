@@ -6,6 +6,7 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from hinge.errors import InvalidParameterError
 from hinge.estimators.linear_svc_cv import LinearSVCCV
 
 
@@ -18,6 +19,30 @@ def chosen_model(model: Any) -> Any:
         Whatever a caller gave as a model.
     """
     if isinstance(model, LinearSVCCV):
-        check_is_fitted(model)
+        check_has_model(model)
         return model.best_estimator_
     return model
+
+
+def check_has_model(model: LinearSVCCV) -> None:
+    """Refuse an estimator without a model of all rows, and say why it has none.
+
+    Parameters
+    ----------
+    model : LinearSVCCV
+        Fitted or not.
+    """
+    if hasattr(model, "scores_") and not hasattr(model, "best_estimator_"):
+        # An end before any C was done everywhere leaves no C_, with refit=False as well.
+        if hasattr(model, "C_") and not model.refit:
+            message = (
+                "this LinearSVCCV was fitted with refit=False: it has scores, but no model. "
+                f"Fit LinearSVC(C={model.C_:g}) to all rows, or use refit=True."
+            )
+        else:
+            message = (
+                "the fit of this LinearSVCCV ended during cross-validation: it has the scores of "
+                "the fits that were done (scores_), but no model. Fit it again."
+            )
+        raise InvalidParameterError(message)
+    check_is_fitted(model)

@@ -20,6 +20,7 @@ from hinge.errors import InvalidParameterError, ModelFileError, UnsupportedError
 from hinge.estimators.linear_svc import LinearSVC
 from hinge.estimators.linear_svc_cv import LinearSVCCV
 from hinge.models import chosen_file, linear_file
+from hinge.models._chosen_model import check_has_model
 from hinge.models.budget import Budget
 from hinge.models.container import (
     Header,
@@ -95,15 +96,10 @@ def _content(model: Any, proof: bool) -> tuple[dict[str, Any], Tensors]:
             f"{type(model).__name__}."
         )
         raise InvalidParameterError(message)
-    if isinstance(model, LinearSVCCV) and hasattr(model, "scores_") and not hasattr(model, "coef_"):
-        message = (
-            "this LinearSVCCV was fitted with refit=False: it has scores, but no model to save. "
-            f"Fit LinearSVC(C={model.C_:g}) to all rows, or use refit=True."
-        )
-        raise InvalidParameterError(message)
-    check_is_fitted(model)
     if isinstance(model, LinearSVCCV):
+        check_has_model(model)
         return chosen_file.put_chosen(model, proof)
+    check_is_fitted(model)
     return linear_file.put_linear(model, proof)
 
 
