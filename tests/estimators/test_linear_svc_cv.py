@@ -239,7 +239,7 @@ def test_ctrl_c_during_the_last_fit_keeps_a_model(monkeypatch: Any) -> None:
         ({"cv": [([0, 1, 500], [2])]}, "cv gives row 500 of 150; rows are numbered from 0."),
         ({"cv": [([0], [1, 2])]}, "split 0 of cv trains on no row of class"),
         ({"cv": [(range(150), [])]}, "split 0 of cv holds out no row of positive weight"),
-        ({"scoring": lambda *_: np.nan}, "gives no number for any C: nothing to choose."),
+        ({"scoring": lambda *_: np.nan}, "nothing to choose. Use another scoring"),
     ],
 )
 def test_what_cannot_be_is_refused(parameters: dict[str, Any], message: str) -> None:

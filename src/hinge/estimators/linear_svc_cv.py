@@ -256,7 +256,10 @@ class LinearSVCCV(LinearClassifier):
             if is_interrupted:
                 raise _interruption(began, scores)
             if best is None:
-                message = f"scoring={self.scoring!r} gives no number for any C: nothing to choose."
+                message = (
+                    f"scoring={self.scoring!r} gives no number for any C: nothing to choose. Use "
+                    "another scoring, or look at scores_ for the folds where it fails."
+                )
                 raise InvalidParameterError(message)
             self._warn_of_folds(options, paths, Cs)
             if refit:
