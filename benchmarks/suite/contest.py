@@ -19,7 +19,7 @@ from benchmarks.suite.objective import Objective
 from benchmarks.suite.record import Run, time_to_gap
 from benchmarks.suite.registry import OURS, PEERS
 from benchmarks.suite.report import Report
-from benchmarks.suite.sweep import Budget, climb, this_python
+from benchmarks.suite.sweep import FAILED, TIME_LIMIT, Budget, climb, this_python
 from benchmarks.suite.tables import heading, methods_table, seconds_table, table, tasks_table
 from benchmarks.suite.task import Task
 
@@ -178,10 +178,12 @@ def _verdict(ours: Sequence[Run], theirs: Sequence[Run], promise: Promise) -> li
         ratio = other / mine
         kept = "yes" if ratio >= promise.factor else "NO"
         return [f"{mine:.3g}", f"{other:.3g}", f"{ratio:.2f}", wanted, kept]
+    if any(run.outcome == FAILED for run in theirs):
+        return [f"{mine:.3g}", "failed", "-", wanted, "not measured"]  # a crash is nobody's victory
     longest = max((run.seconds or 0.0 for run in theirs), default=0.0)
     gaps = [run.relative_gap for run in theirs if run.relative_gap is not None]
     best = f", gap {min(gaps):.1e}" if gaps else ""
-    stopped = any(run.outcome == "time limit" for run in theirs)
+    stopped = any(run.outcome == TIME_LIMIT for run in theirs)
     tried = f"not reached{' when stopped' if stopped else ''} (longest fit {longest:.3g} s{best})"
     return [f"{mine:.3g}", tried, "-", wanted, "yes"]
 
@@ -193,7 +195,8 @@ def _promises(contest: Contest, report: Report) -> str:
         "Seconds of the cheapest run whose recomputed relative gap is at most the one named. "
         "A fit of another method is stopped at the promised factor times hinge's time, or at "
         f"{LEAST_FACTOR:g} times if that is more, but not before {LEAST_SECONDS:g} s; it is *not "
-        "reached* if no setting gets there by then."
+        "reached* if no setting gets there by then. Where none gets there and one of them failed, "
+        "nothing is measured."
     )
     return f"## What is promised\n\n{text}\n\n{table(header, verdicts(contest, report))}"
 

@@ -49,6 +49,16 @@ def test_a_method_that_was_stopped_is_told() -> None:
     assert "not reached when stopped" in contest.verdicts(CONTEST, report)[0][4]
 
 
+@pytest.mark.parametrize("others", [[], [(1.9, 1e-2, "finished")], [(None, None, "time limit")]])
+def test_a_method_that_fails_is_not_beaten(others: list[Any]) -> None:
+    report = new_report("a contest", [])
+    report.runs = [_run(AUTO, 1.0, 1e-3), _run("LIBLINEAR -s 3", None, None, "failed")]
+    report.runs += [_run("LIBLINEAR -s 3", *other) for other in others]
+    assert contest.verdicts(CONTEST, report)[0][3:] == ["1", "failed", "-", "2", "not measured"]
+    report.runs.append(_run("LIBLINEAR -s 3", 3.0, 1e-3))
+    assert contest.verdicts(CONTEST, report)[0][-1] == "yes"
+
+
 def test_hinge_that_does_not_get_there_breaks_the_promise() -> None:
     report = new_report("a contest", [])
     report.runs = [_run(AUTO, 1.0, 1e-2)]
