@@ -117,6 +117,7 @@ def main(output: Path, arguments: list[str]) -> int:
     report = new_report("The choice of a solver", arguments)
     head = f"# {report.title}\n\n- Command: `{report.command}`\n- Machine: {report.machine}\n"
     head += f"- Date: {report.date}\n\n{_explained(options.limit)}\n"
+    head += f"\n{_covered(options)}\n"
     lines: list[_Line] = []
     output.mkdir(parents=True, exist_ok=True)
     for name in options.datasets:
@@ -137,6 +138,16 @@ def _explained(limit: float) -> str:
         f"as `auto`. Combinations that `auto` does not end in {limit:g} s are marked as not "
         f"certified. *kept*: at most {_PROMISED:g} times the best, or within "
         f"{1000 * _EVEN:g} ms of it."
+    )
+
+
+def _covered(options: argparse.Namespace) -> str:
+    """Return how much of what could be measured is."""
+    values = ", ".join(f"{C:g}" for C in options.costs)
+    gaps = ", ".join(f"{gap:g}" for gap in options.gaps)
+    return (
+        f"Asked for: {len(options.datasets)} of the {len(_READERS)} sets that the command knows, "
+        f"C = {values}, gaps {gaps}. Nothing is claimed of others."
     )
 
 
@@ -186,8 +197,11 @@ def _summary(lines: list[_Line]) -> str:
     certified = [line for line in lines if line.certified and line.best]
     ratios = [line.ratio for line in certified if line.auto - line.seconds > _EVEN] or [1.0]
     others = sum(not line.certified and bool(line.best) for line in lines)
+    even = [line.ratio for line in certified if line.is_kept and line.ratio > _PROMISED]
+    up_to = f", with ratios up to {max(even):.2f}" if even else ""
     return (
-        f"Kept in {kept} of {len(lines)} combinations; the largest ratio that is not a matter of "
+        f"Kept in {kept} of {len(lines)} combinations, in {len(even)} of them only because "
+        f"{1000 * _EVEN:g} ms do not count{up_to}; the largest ratio that is not a matter of "
         f"{1000 * _EVEN:g} ms is {max(ratios):.2f}. Combinations that a named solver certifies and "
         f"`auto` does not: {others}."
     )

@@ -1,15 +1,18 @@
 r"""The choice of ``solver="auto"``: which methods, in which order, and when to change.
 
 Coordinate descent is tried first, unless another method costs little more than a first look at what
-it can do: where it works, nothing is faster. It is given a quarter of what
-the cheapest method that does not mind scaling and C would cost in all, and from then on it is asked
-after every claim how far it will have to go,
+it can do: where it works, nothing is faster. It is given a quarter (``TRIAL``) of what the cheapest
+method that does not mind scaling and C would cost in all, a tenth (``SHORT_TRIAL``) where there are
+very many rows for a feature, and from then on it is asked after every claim how far it will have to
+go,
 
 .. math:: \text{work left} = (w - w') \frac{\log(g / g^*)}{\log(g' / g)},
 
 with the gaps g' after half of its work w and g now, and the gap g* that is asked for. When that
 costs more than the other method in all, the other one goes on from its point. So a wrong first try
-costs a quarter; a right one costs nothing.
+is meant to cost a quarter or a tenth of the other method's *expected* cost. What it does cost is
+more where that expectation is too high, and on small problems, where a first look is a large part
+of everything: ``docs/results/choice.md`` has up to half as much again on 569 rows of 30 features.
 
 Costs are nanoseconds of one processor of the machine that ``docs/results/choice.md`` was measured
 on. Only their ratios matter, and these differ little between machines. They are constants, not
