@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import pickle
+import signal
 
 import numpy as np
 import pytest
@@ -13,9 +14,10 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 from tests.solvers.data import some_weights, two_clouds
 
-from hinge import Problem, Status, Stop, solve
+from hinge import Interrupted, Problem, Status, Stop, solve
 from hinge.losses import optimal_intercepts
 from hinge.solvers import DualCoordinate
+from hinge.solvers.linear import dual_coordinate, intercept_interval
 from hinge.solvers.linear.intercept_interval import first_interval, intersected
 
 LOSSES = ("hinge", "squared_hinge", "huber")
@@ -79,6 +81,86 @@ def test_rows_are_settled_and_the_interval_is_short() -> None:
     without = _run(problem, 1e-8, screening=False)
     assert without.state.run.settled == 0
     assert found.certificate.primal == pytest.approx(without.certificate.primal, rel=1e-7)
+
+
+class _GivenUpError(Exception):
+    """A step was abandoned."""
+
+
+def _wants_to_narrow(problem: Problem, solver: DualCoordinate):
+    """Return the state of a run whose next step narrows the interval."""
+    state = solver.start(problem)
+    while not state.is_narrowing:
+        solver.step(state, 10**9)
+    return state
+
+
+def test_narrowing_looks_up_between_blocks_and_can_be_abandoned() -> None:
+    problem = Problem(*two_clouds(40_000, 3, noise=0.8), C=0.1)
+    solver = DualCoordinate(aim=1e-8)
+    state, twin = (_wants_to_narrow(problem, solver) for _ in range(2))
+    looks = 0
+
+    def look() -> None:
+        nonlocal looks
+        looks += 1
+
+    def give_up() -> None:
+        raise _GivenUpError
+
+    before = tuple(state.run.intercepts), state.work, state.run.checks
+    for _ in range(2):
+        state.stop_check = give_up
+        with pytest.raises(_GivenUpError):
+            solver.step(state, 10**9)
+        assert (tuple(state.run.intercepts), state.work, state.run.checks) == before
+        assert state.is_narrowing
+        state = pickle.loads(pickle.dumps(state)).resumed(problem)
+        assert state.stop_check is None
+    twin.stop_check = look
+    for one in (state, twin):
+        solver.step(one, 10**9)
+        assert not one.is_narrowing
+    assert looks >= 3 * (40_000 >> 14)
+    assert state.run.intercepts == twin.run.intercepts
+    assert state.run.intercepts[0] > before[0][0]
+    assert state.work == twin.work > before[1]
+
+
+@pytest.mark.parametrize("solver", ["auto", "dual-coordinate"])
+def test_ctrl_c_while_an_interval_is_narrowed(solver: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = Problem(*two_clouds(3000, 30, noise=0.8), C=0.1)
+    whole = solve(problem, solver, stop=EXACT)
+    assert whole.solver == "dual-coordinate"
+    plain = dual_coordinate.narrowed
+
+    def struck(*arguments):
+        signal.raise_signal(signal.SIGINT)
+        return plain(*arguments)
+
+    monkeypatch.setattr(dual_coordinate, "narrowed", struck)
+    with pytest.raises(Interrupted) as caught:
+        solve(problem, solver, stop=EXACT)
+    monkeypatch.undo()
+    state = caught.value.solution.state
+    assert getattr(state, "running", state).is_narrowing
+    assert state.stop_check is None
+    rest = solve(problem, solver, stop=EXACT, resume=pickle.loads(pickle.dumps(state)))
+    np.testing.assert_array_equal(rest.coef, whole.coef)
+    np.testing.assert_array_equal(rest.dual_coef, whole.dual_coef)
+    assert rest.work == whole.work
+
+
+def test_an_interval_over_blocks_is_that_of_all_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = Problem(*two_clouds(3000, 5, noise=0.8), C=0.1)
+    solver = DualCoordinate(aim=1e-8)
+    state = _wants_to_narrow(problem, solver)
+    while state.run.settled == 0 or not state.is_narrowing:
+        solver.step(state, 10**9)
+    arguments = problem, state.rows, state.vectors[0, :-1], state.run
+    whole = intercept_interval.narrowed(*arguments)
+    monkeypatch.setattr(intercept_interval, "_BLOCK", 7)
+    assert intercept_interval.narrowed(*arguments) == pytest.approx(whole, rel=1e-12)
 
 
 def test_an_intercept_that_is_an_interval_settles_what_it_can() -> None:

@@ -202,7 +202,7 @@ def _support(solver: Solver, problem: Problem) -> Support:
 
 
 class _Abandoned(Exception):  # noqa: N818 - an event, not an error
-    """A certificate was given up because the run has to end now."""
+    """A certificate or a step was given up because the run has to end now."""
 
 
 class _Run:
@@ -231,9 +231,11 @@ class _Run:
             state = self._resumed(resume)
         state.step_limit = self.settings.stop.steps
         state.threads = self.settings.threads
+        state.stop_check = self._check
         try:
             return self._conclude(state, self._loop(state, is_resumed=resume is not None))
         finally:
+            state.stop_check = None
             state.release()  # whoever keeps the state keeps no threads
 
     def _loop(self, state: Any, *, is_resumed: bool) -> Status:
@@ -261,7 +263,10 @@ class _Run:
 
     def _advance(self, state: Any) -> Status | None:
         """Do one step and what follows from it; return the status if the run is over."""
-        done = self.solver.step(state, WORK_PER_STEP)
+        try:
+            done = self.solver.step(state, WORK_PER_STEP)
+        except _Abandoned:
+            return Status.INTERRUPTED
         self.progress = self.solver.progress(state)
         if self.solver.method(state) != self.method:
             self.method = self.solver.method(state)
@@ -383,7 +388,7 @@ class _Run:
             self.records = [record for k, record in numbered if record.certified or k % 2 == 0]
 
     def _check(self) -> None:
-        """Give up a certificate when Ctrl-C has been pressed."""
+        """Give up a certificate or a step when Ctrl-C has been pressed."""
         if self.flag:
             raise _Abandoned
 

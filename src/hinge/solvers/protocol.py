@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -50,6 +50,7 @@ class State:
     threads: int = 1  # how many a step may use; never changes a bit
     judged_work: int = 0  # the work that had been done at the last certificate on schedule
     was_refused: bool = False  # whether a certificate has refused a claim of having arrived
+    stop_check: Callable[[], None] | None = None  # for long steps; raises to abandon one
     _fingerprint: str | None = None
     _transient: ClassVar[tuple[str, ...]] = ("problem",)  # made anew from the problem
 
@@ -62,7 +63,7 @@ class State:
             Arrays, numbers, words, dictionaries of such, and lists that only lose their first
             entries; not copied.
         """
-        runner = ("solver_name", "seed", "step_limit", "threads", "_fingerprint")
+        runner = ("solver_name", "seed", "step_limit", "threads", "stop_check", "_fingerprint")
         left_out = {*self._transient, *runner}
         own = {key: value for key, value in self.__dict__.items() if key not in left_out}
         return {**own, "judged_work": self.judged_work, "was_refused": self.was_refused}
@@ -83,7 +84,8 @@ class State:
         """Let go of what only a run at work needs, such as threads; it may go on all the same."""
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {key: value for key, value in self.__dict__.items() if key not in self._transient}
+        left_out = (*self._transient, "stop_check")
+        kept = {key: value for key, value in self.__dict__.items() if key not in left_out}
         if "problem" in self.__dict__:
             kept["_fingerprint"] = self.problem.fingerprint()
         return kept
@@ -115,7 +117,7 @@ class State:
                 raise InvalidParameterError(message)
         twin = type(self).__new__(type(self))
         for key, value in self.__dict__.items():
-            if key not in self._transient:
+            if key not in (*self._transient, "stop_check"):
                 is_state = isinstance(value, State)
                 twin.__dict__[key] = value.resumed(problem) if is_state else copy.copy(value)
         twin.problem = problem

@@ -157,9 +157,12 @@ class Relay(Solver):
         running = state.running
         limit = state.step_limit
         running.step_limit = None if limit is None else max(0, limit - state.steps_before)
-        running.threads = state.threads
+        running.threads, running.stop_check = state.threads, state.stop_check
         solver = self._solver(state)
-        done = solver.step(running, work)
+        try:
+            done = solver.step(running, work)
+        finally:
+            running.stop_check = None  # it belongs to the run, and the state may outlive that
         if done < work:
             # It returned early, having something to say. In between its two values may not be
             # of one moment, and would depend on how the driver cuts the work.

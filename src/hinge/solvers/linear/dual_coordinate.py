@@ -83,6 +83,8 @@ class DualCoordinateState(State):
         Stored values touched so far.
     narrowed_at : float
         The gap at which the interval of a free intercept was last narrowed.
+    is_narrowing : bool
+        Whether the next step narrows that interval.
     """
 
     problem: Problem
@@ -97,6 +99,7 @@ class DualCoordinateState(State):
     constant: float
     work: int = 0
     narrowed_at: float = math.inf
+    is_narrowing: bool = False
     _transient: ClassVar[tuple[str, ...]] = ("problem", "_run")
 
     @property
@@ -229,11 +232,19 @@ class DualCoordinate(Solver):
 
     def step(self, state: DualCoordinateState, work: int) -> int:
         """Do about this much work, less if a check pass ends before; return how much."""
-        limit = _MOST_SWEEPS if state.step_limit is None else state.step_limit
-        checks = state.run.checks
-        done = state.run.advance(work, limit)
-        if state.run.checks > checks and state.problem.intercept is Intercept.FREE:
-            done += _narrow_intercepts(state)
+        if state.is_narrowing:
+            # A step of its own: abandoned halfway, it is the first one when the run goes on.
+            centre = state.vectors[_CURRENT, :-1]
+            run = state.run
+            run.intercepts = narrowed(state.problem, state.rows, centre, run, state.stop_check)
+            state.is_narrowing = False
+            done = PASSES * state.problem.n_rows
+        else:
+            limit = _MOST_SWEEPS if state.step_limit is None else state.step_limit
+            checks = state.run.checks
+            done = state.run.advance(work, limit)
+            if state.run.checks > checks and state.problem.intercept is Intercept.FREE:
+                _see_whether_to_narrow(state)
         state.work += done
         return done
 
@@ -268,24 +279,23 @@ class DualCoordinate(Solver):
         )
 
 
-def _narrow_intercepts(state: DualCoordinateState) -> int:
-    """Narrow the interval of a free intercept after a check pass; return the work done.
+def _see_whether_to_narrow(state: DualCoordinateState) -> None:
+    """Tell after a check pass whether the interval of a free intercept is narrowed next.
 
     Screening needs it, from one check pass to the next. It is worth its passes over the scores
     only where the gap has narrowed much since the last time.
     """
     problem, run = state.problem, state.run
     if not (state.schedule["screening"] and math.isfinite(run.primal)):
-        return 0
+        return
     run.intercepts = intersected(run.intercepts, first_interval(problem, max(run.primal, 0.0)))
     gap = run.primal - run.dual
     aim = state.schedule["aim"] * abs(run.primal)
     has_arrived = _NARROWS * aim < gap <= aim
     if has_arrived or not gap <= min(_NARROWS * state.narrowed_at, _NARROW_FROM * abs(run.primal)):
-        return 0
+        return
     state.narrowed_at = gap
-    run.intercepts = narrowed(problem, state.rows, state.vectors[_CURRENT, :-1], run)
-    return PASSES * problem.n_rows
+    state.is_narrowing = True
 
 
 def _coefficients(state: DualCoordinateState) -> Floats:

@@ -12,6 +12,7 @@ proven, so intervals are intersected. The first is ``|b| <= z0 + max||x|| ||w||`
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,9 @@ from hinge.losses import largest_intercept, smallest_intercept
 from hinge.problem import Problem
 
 Floats = NDArray[np.float64]
+Check = Callable[[], None]
 
+_BLOCK = 1 << 14  # rows at a time
 PASSES = 24  # over the scores: what narrowing an interval takes, in values for each row
 _WIDEN = 1e-12  # for the rounding of the slopes, in units of the intercepts
 
@@ -53,7 +56,9 @@ def intersected(first: tuple[float, float], second: tuple[float, float]) -> tupl
     return (low, high) if low <= high else first
 
 
-def narrowed(problem: Problem, rows: Floats, centre: Floats, run: Any) -> tuple[float, float]:
+def narrowed(
+    problem: Problem, rows: Floats, centre: Floats, run: Any, check: Check | None = None
+) -> tuple[float, float]:
     """Return the interval of optimal intercepts after a check pass.
 
     Parameters
@@ -66,43 +71,60 @@ def narrowed(problem: Problem, rows: Floats, centre: Floats, run: Any) -> tuple[
         The weights of the check pass.
     run : DualCoordinateRun
         The run, for its radius, intercept and proven interval.
+    check : callable or None, default=None
+        Called between blocks of rows; may raise to abandon the passes.
 
     Returns
     -------
     low, high : float
         The new interval, within the old one.
     """
-    known = run.intercepts
+    known = (float(run.intercepts[0]), float(run.intercepts[1]))
     if not (math.isfinite(run.radius) and math.isfinite(known[0]) and math.isfinite(known[1])):
-        return (float(known[0]), float(known[1]))
-    is_open = ~np.isnan(rows[:, 1])
-    signs = problem.signs[is_open].astype(np.float64)
-    scores = signs * rows[is_open, 2] - run.intercept
-    norms = problem.rows.norm_bounds(problem.rows.squared_norms[is_open])
-    error = score_rounding(float(np.linalg.norm(centre)), norms, problem.rows.longest_row)
-    error += _WIDEN * (np.abs(scores) + abs(run.intercept))
-    lower, upper = score_bounds(scores, norms, run.radius, error)
-    far = _far_rows(problem, rows, is_open, known)
-    all_signs, costs = np.append(signs, far[1]), np.append(problem.costs[is_open], far[2])
-    if not (np.any(costs[all_signs > 0] > 0.0) and np.any(costs[all_signs < 0] > 0.0)):
-        return (float(known[0]), float(known[1]))
-    low = smallest_intercept(problem.loss, np.append(upper, far[0]), all_signs, costs)
-    high = largest_intercept(problem.loss, np.append(lower, far[0]), all_signs, costs)
+        return known
+    bounds, signs, costs = _counted_rows(problem, rows, centre, run, check)
+    if not all(np.any(costs[signs == sign] > 0.0) for sign in (-1, 1)):
+        return known
+    low = smallest_intercept(problem.loss, bounds[1], signs, costs, check)
+    high = largest_intercept(problem.loss, bounds[0], signs, costs, check)
     widen = _WIDEN * (1.0 + abs(low) + abs(high))
     return intersected(known, (low - widen, high + widen))
 
 
-def _far_rows(
-    problem: Problem, rows: Floats, is_open: NDArray[np.bool_], known: tuple[float, float]
-) -> tuple[Floats, Floats, Floats]:
-    """Return scores, signs and costs of two rows that stand for those settled at upper bounds.
+def _counted_rows(
+    problem: Problem, rows: Floats, centre: Floats, run: Any, check: Check | None
+) -> tuple[Floats, NDArray[np.int8], Floats]:
+    """Return bounds on scores, signs and costs of the open rows, and of two that stand for others.
 
-    Their margins are on the steepest part of the loss for every intercept of the known interval.
+    The last two stand for the rows that are settled at upper bounds: their margins are on the
+    steepest part of the loss for every intercept of the known interval.
     """
-    is_upper = ~is_open & (rows[:, 0] > 0.0)
-    signs = np.array([-1.0, 1.0])
-    costs = problem.costs[is_upper]
-    sums = [float(np.sum(costs[problem.signs[is_upper] == sign])) for sign in signs]
+    n_rows = problem.n_rows
+    bounds = np.empty((2, n_rows + 2))
+    signs, costs = np.empty(n_rows + 2, dtype=np.int8), np.empty(n_rows + 2)
+    norm, all_costs = float(np.linalg.norm(centre)), problem.costs
+    settled: dict[int, list[float]] = {-1: [], 1: []}
+    count = 0
+    for start in range(0, n_rows, _BLOCK):
+        if check is not None:
+            check()
+        part = slice(start, start + _BLOCK)
+        block, y, c = rows[part], problem.signs[part], all_costs[part]
+        is_open = ~np.isnan(block[:, 1])
+        is_upper = ~is_open & (block[:, 0] > 0.0)
+        for sign, sums in settled.items():
+            sums.append(float(np.sum(c[is_upper & (y == sign)])))
+        scores = y[is_open] * block[is_open, 2] - run.intercept
+        norms = problem.rows.norm_bounds(problem.rows.squared_norms[part][is_open])
+        error = score_rounding(norm, norms, problem.rows.longest_row)
+        error += _WIDEN * (np.abs(scores) + abs(run.intercept))
+        place = slice(count, count + len(scores))
+        bounds[:, place] = score_bounds(scores, norms, run.radius, error)
+        signs[place], costs[place] = y[is_open], c[is_open]
+        count += len(scores)
     kinks = max(abs(kink.margin) for kink in problem.loss.kinks)
-    reach = 2.0 * max(abs(known[0]), abs(known[1])) + kinks + 1.0
-    return -reach * signs, signs, np.array(sums)
+    reach = 2.0 * max(abs(run.intercepts[0]), abs(run.intercepts[1])) + kinks + 1.0
+    for sign, sums in settled.items():
+        bounds[:, count], signs[count], costs[count] = -reach * sign, sign, math.fsum(sums)
+        count += 1
+    return bounds[:, :count], signs[:count], costs[:count]
