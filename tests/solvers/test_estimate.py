@@ -13,7 +13,7 @@ from tests.solvers.data import two_clouds
 import hinge
 from hinge import Problem, Stop, solve
 from hinge.solvers import estimate as module
-from hinge.solvers.auto import TRIAL
+from hinge.solvers.auto import SHORT_TRIAL, TRIAL
 from hinge.solvers.estimate import Pilot, forecast, memory_bytes
 
 
@@ -134,6 +134,32 @@ def test_the_second_method_of_a_relay_is_forecast_if_the_first_will_not_do(
     assert name == "interior-point"
     done = solve(stiff, stop=Stop(gap=1e-6))
     assert module._relayed(done, spent=2.0) == (math.inf, done.solver)
+
+
+def test_a_short_trial_is_forecast_as_short() -> None:
+    X, y = two_clouds(3000, 6, noise=2.0)
+    crowded = Problem(X * np.logspace(0, 4, 6), y, C=100.0)
+    begun = solve(crowded, stop=Stop(gap=1e-9, steps=1))
+    assert begun.state.leg == 0
+    assert begun.state.trial_cost == pytest.approx(SHORT_TRIAL * begun.state.rival_cost)
+    seconds, _ = module._relayed(begun, spent=2.0)
+    scale = 2.0 / (begun.work * begun.state.unit_cost)
+    assert seconds == pytest.approx((1.0 + SHORT_TRIAL) * begun.state.rival_cost * scale)
+
+
+def test_a_fit_that_ends_without_the_gap_is_not_called_solved(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    _ticking(monkeypatch, 0.05)
+    overlapping = Problem([[0.0], [1.0], [0.5], [2.0]], [0, 0, 1, 1], C=math.inf, loss="hinge")
+    told = hinge.estimate(overlapping)
+    assert told.reason == "a fit of all rows ended after 50 ms without the gap: not separable"
+    assert told.high < math.inf
+    on_sample = forecast(8000, [Pilot(4000, 0.3, 0.3, "newton", False, "stalled")], 1.0, 0)
+    assert on_sample.high == math.inf
+    assert "a fit of 4,000 of 8,000 rows ended after 300 ms without the gap: stalled" in str(
+        on_sample
+    )
 
 
 def test_a_hard_margin_is_tried_whole(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,7 +24,6 @@ import numpy as np
 from hinge.parameters import not_negative
 from hinge.problem import Intercept, Problem
 from hinge.result import Solution, Status, Stop, Trace
-from hinge.solvers.auto import TRIAL
 from hinge.solvers.driver import solve
 from hinge.solvers.linear.newton_state import MOST_FEATURES
 from hinge.solvers.linear.pilot import draw, represents
@@ -96,7 +95,9 @@ class Pilot:
     solver : str
         The method that finished it, or was at work when its time was up.
     is_solved : bool
-        Whether it ended.
+        Whether it reached the gap.
+    ended : str, default=""
+        How it ended, if neither by the gap nor by its time.
     """
 
     rows: int
@@ -104,6 +105,7 @@ class Pilot:
     spent: float
     solver: str
     is_solved: bool
+    ended: str = ""
 
 
 def estimate(
@@ -173,11 +175,12 @@ def forecast(n_rows: int, pilots: list[Pilot], cold: float, memory: int) -> Esti
         low = last.spent * ratio ** _LINEAR[0]
         return Estimate(math.inf, low, math.inf, memory, last.solver, reason)
     low = last.seconds * ratio ** min(power, _LINEAR[0]) / _DOUBT
+    is_same_fit = bool(last.ended) and last.rows == n_rows  # which will end in the same way
     high = cold * last.seconds * ratio ** max(power, _LINEAR[1]) * _DOUBT
     return Estimate(
         seconds,
         min(low, seconds),
-        max(high, seconds) if last.is_solved else math.inf,
+        max(high, seconds) if last.is_solved or is_same_fit else math.inf,
         memory,
         last.solver,
         reason,
@@ -251,9 +254,11 @@ def _fit(problem: Problem, solver: str | Solver, stop: Stop, seed: int) -> Pilot
     began = clock()
     solution = solve(problem, solver, stop, seed=seed)
     spent = clock() - began
-    is_solved = solution.status is not Status.TIME_LIMIT
-    if is_solved:
-        return Pilot(problem.n_rows, spent, spent, solution.solver, True)
+    status = solution.status
+    if status is not Status.TIME_LIMIT:
+        is_solved = status is Status.SOLVED
+        ended = "" if is_solved else str(status).replace("_", " ")
+        return Pilot(problem.n_rows, spent, spent, solution.solver, is_solved, ended)
     seconds = spent * _times_over(solution, stop)
     rival, name = _relayed(solution, spent)
     if rival < seconds:
@@ -268,7 +273,7 @@ def _relayed(solution: Solution, spent: float) -> tuple[float, str]:
     if not is_first or solution.work == 0:
         return math.inf, solution.solver
     scale = spent / (solution.work * state.unit_cost)
-    return (1.0 + TRIAL) * state.rival_cost * scale, state.names.split()[1]
+    return (state.trial_cost + state.rival_cost) * scale, state.names.split()[1]
 
 
 def _times_over(solution: Solution, stop: Stop) -> float:
@@ -332,6 +337,8 @@ def _reason(n_rows: int, pilots: list[Pilot]) -> str:
     which = "all rows" if last.rows == n_rows else f"{last.rows:,} of {n_rows:,} rows"
     if last.is_solved:
         return f"a fit of {which} took {_span(last.spent)}"
+    if last.ended:
+        return f"a fit of {which} ended after {_span(last.spent)} without the gap: {last.ended}"
     if math.isinf(last.seconds):
         return f"a fit of {which} made no progress in {_span(last.spent)}"
     return f"a fit of {which} would have taken {_span(last.seconds)}"
