@@ -42,7 +42,22 @@ def test_settled_rows_are_at_their_bounds(
 ) -> None:
     X, y = two_clouds(120, 4, seed=seed, noise=0.7, sparse=sparse)
     weights = some_weights(120, seed) if weighted else None
-    problem = Problem(X, y, loss=loss, C=C, sample_weight=weights)
+    _settled_at_bounds(X, y, Problem(X, y, loss=loss, C=C, sample_weight=weights), gap)
+
+
+@pytest.mark.parametrize("C", [0.01, 0.3, 5.0])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_there_are_settled_rows_at_their_bounds(loss: str, C: float) -> None:
+    X, y = two_clouds(120, 4, seed=1, noise=0.7)
+    at_zero, at_upper = _settled_at_bounds(X, y, Problem(X, y, loss=loss, C=C), 1e-8)
+    has_upper = loss != "squared_hinge"
+    assert at_zero + at_upper >= 10
+    assert (at_upper > 0) == has_upper
+    assert at_zero > 0 or C == 0.01  # where C is small nearly every row is within the margin
+
+
+def _settled_at_bounds(X, y, problem: Problem, gap: float) -> tuple[int, int]:
+    """Check what a run settles; return how many rows that is at zero and at the upper bound."""
     found = _run(problem, gap)
     exact = _run(problem, 1e-10, screening=False)
     assert exact.certificate.relative_gap <= 1e-9
@@ -56,6 +71,7 @@ def test_settled_rows_are_at_their_bounds(
     assert (margins[at_upper] < problem.loss.kinks[0].margin + slack).all()
     upper = problem.loss.upper_bound(problem.costs)
     assert (rows[at_upper, 0] == upper[at_upper]).all()
+    return np.count_nonzero(at_zero), np.count_nonzero(at_upper)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -67,7 +83,9 @@ def test_the_interval_holds_every_optimal_intercept(loss: str) -> None:
         scores = np.asarray(two_clouds(100, 3, seed=seed, noise=0.8)[0] @ exact.coef)
         low, high = optimal_intercepts(problem.loss, scores, problem.signs, problem.costs)
         proven = found.state.run.intercepts
-        assert proven[0] - 1e-4 <= low <= high <= proven[1] + 1e-4
+        assert proven[0] <= low <= high <= proven[1]
+        first = first_interval(problem, found.certificate.primal)
+        assert proven[1] - proven[0] < first[1] - first[0]
 
 
 def test_rows_are_settled_and_the_interval_is_short() -> None:
