@@ -208,6 +208,20 @@ def test_an_unbalanced_dual_point_pays_for_it() -> None:
     assert any("y'alpha" in note for note in certificate.notes)
 
 
+@pytest.mark.parametrize("C", [1e-160, 1e-200, 1e-300, 1e-308, 1e-315])
+@pytest.mark.parametrize("intercept", ["augmented", "none"])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_products_that_vanish_prove_nothing(loss: str, intercept: str, C: float) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 3)), np.tile([0, 1], 15)
+    problem = Problem(X, y, loss=loss, C=C, intercept=intercept)
+    for share in (0.0, 0.5, 1.0):
+        for coef in (np.zeros(3), C * rng.normal(size=3)):
+            point = Point(coef, 0.0, share * C * np.ones(30))
+            certificate = gap(problem, point)
+            assert Fraction(certificate.gap) >= recompute(problem, point).gap >= 0
+
+
 def test_rows_without_weight_are_absent() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 3))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -190,3 +191,11 @@ def test_the_claimed_values_close_on_each_other(intercept: str) -> None:
 def test_options_outside_their_range(options: dict[str, object], match: str) -> None:
     with pytest.raises(hinge.InvalidParameterError, match=match):
         DualCoordinate(**options)
+
+
+@pytest.mark.parametrize("intercept", ["free", "augmented", "none"])
+def test_costs_below_the_range_of_floating_point_are_told(intercept: str) -> None:
+    problem = Problem(*two_clouds(30, 3), loss="squared_hinge", C=1e-315, intercept=intercept)
+    solution = solve(problem, "dual-coordinate", stop=Stop(gap=1e-3, steps=50))
+    assert solution.status is Status.NUMERICAL_ERROR
+    assert solution.certificate.relative_gap == math.inf

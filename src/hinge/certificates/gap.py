@@ -39,6 +39,7 @@ Floats = NDArray[np.float64]
 
 _GROUP_ROWS = 4096  # rows that are summed up together: enough that calls cost less than sums
 PASSES = 2  # a certificate reads every stored value twice: scores, and the sum of the rows
+_SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
 _NO_DUAL = "no dual point was given: the objective is confirmed, optimality is unproven"
 
 
@@ -185,7 +186,7 @@ def _group_sums(
         total_loss(c, loss.value(margins)),
         total_loss(c, loss.value(margins - error)),
         float(np.sum(a)) if inside.all() else math.nan,
-        float(np.sum(a * a / np.where(c > 0, c, np.inf))) if loss.dual_curvature else 0.0,
+        float(np.sum(a * (a / np.where(c > 0, c, np.inf)))) if loss.dual_curvature else 0.0,
         float(y @ a),
         float(a @ row_norms),
     )
@@ -235,7 +236,10 @@ def _certificate(
 ) -> Certificate:
     """Return the certificate of widened values; anything that is not a number proves nothing."""
     primal, primal_above, dual, dual_below = values
-    difference = primal_above - dual_below
+    # A product that leaves the range of normal numbers is rounded by a fixed amount; each row and
+    # feature has a few of them on either side.
+    underflow = 8 * (problem.n_rows + problem.n_features + 8) * _SMALLEST
+    difference = primal_above - dual_below + underflow
     scale = max(abs(primal), abs(dual), float(np.finfo(np.float64).tiny))
     usable = math.isfinite(difference) and math.isfinite(primal)
     if not usable:

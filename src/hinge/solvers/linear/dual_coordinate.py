@@ -260,8 +260,10 @@ class DualCoordinate(Solver):
         if problem.intercept is Intercept.FREE:
             # The best vector ends in the intercept itself, the current one in a weight.
             intercept = vector[-1] if checked else state.constant * vector[-1] + state.run.offset
-        else:
+        elif problem.intercept is Intercept.AUGMENTED:
             intercept = state.constant * vector[-1]
+        else:
+            intercept = 0.0  # also where the vector has left the range of floating point
         alpha = _coefficients(state)
         if problem.intercept is Intercept.FREE:
             balance(alpha, problem.signs)
