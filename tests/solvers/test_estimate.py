@@ -186,10 +186,34 @@ def test_memory_is_enough_and_not_far_too_much(
     problem = Problem(X, y, loss=loss, C=1e-3, intercept=intercept)
     if not hinge.solvers.get_solver(solver, problem).supports(problem):
         pytest.skip(f"{solver} does not take this shape")
+    told = memory_bytes(problem, solver)
+    peak = _peak(problem, solver)
+    assert peak <= told <= 4 * peak + (8 << 20)
+
+
+@pytest.mark.parametrize("solver", ["dual-coordinate", "interior-point", "hard-margin"])
+@pytest.mark.parametrize("intercept", ["free", "augmented"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_memory_of_many_rows_is_near(solver: str, intercept: str, weighted: bool) -> None:
+    X, y = two_clouds(150_000, 10)
+    is_hard = solver == "hard-margin"
+    problem = Problem(
+        X + 100.0 * y[:, None] if is_hard else X,
+        y,
+        loss="hinge",
+        C=math.inf if is_hard else 1e-3,
+        intercept=intercept,
+        sample_weight=0.5 + np.random.default_rng(0).random(len(y)) if weighted else None,
+    )
+    peak = _peak(problem, solver)
+    assert peak <= memory_bytes(problem, solver) <= 1.7 * peak
+
+
+def _peak(problem: Problem, solver: str) -> int:
+    """Return the most memory that a fit takes beyond the data."""
     _ = problem.rows.squared_norms
     tracemalloc.start()
     solve(problem, solver, Stop(gap=1e-3, steps=40))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    told = memory_bytes(problem, solver)
-    assert peak <= told <= 4 * peak + (8 << 20)
+    return peak

@@ -203,24 +203,27 @@ def memory_bytes(problem: Problem, solver: str) -> int:
         Bytes.
     """
     n, d = problem.n_rows, problem.n_features + 1
-    common = n * _ROW_BYTES + _BLOCK_BYTES
-    if problem.intercept is Intercept.FREE:
-        common += n * _FREE_BYTES
+    common = _BLOCK_BYTES
+    if problem.sample_weight is not None and not problem.is_hard:
+        common += n * _WEIGHT_BYTES
+    if problem.intercept is Intercept.FREE and not problem.is_hard:
+        common += min(n, _FREE_ROWS) * _FREE_BYTES
     row, feature, square = _NEEDS.get(solver, _NEEDS["interior-point"])
     if solver == "newton" and d > MOST_FEATURES:
         square = 0
     return int(common + n * row + d * feature + d * d * square)
 
 
-# Bytes of a run for a row, besides those of its solver: norms, the best points, certificates.
-_ROW_BYTES, _FREE_BYTES = 64, 24
+# Bytes of a run for a row besides those of its solver: costs, and the search for an intercept,
+# which looks at so many rows at a time.
+_WEIGHT_BYTES, _FREE_BYTES, _FREE_ROWS = 16, 48, 1 << 16
 _BLOCK_BYTES = 4 << 20  # blocks in float64
-_NEEDS = {  # bytes for a row, for a feature, for a pair of features
-    "dual-coordinate": (52, 48, 0),
-    "interior-point": (96, 128, 160),
-    "hard-margin": (96, 128, 160),
-    "newton": (80, 160, 64),
-    "primal-newton": (80, 64, 48),
+_NEEDS = {  # bytes for a row, best points and certificates included, a feature, a pair of features
+    "dual-coordinate": (72, 48, 0),
+    "interior-point": (100, 128, 160),
+    "hard-margin": (84, 128, 48),
+    "newton": (144, 160, 64),
+    "primal-newton": (144, 64, 48),
 }
 
 
