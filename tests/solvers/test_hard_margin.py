@@ -329,6 +329,16 @@ def test_calls_are_the_same_for_any_number_of_threads() -> None:
     assert courses[0] == courses[1]
 
 
+def test_the_matrix_of_the_support_is_counted() -> None:
+    problem = hard(*apart(n=400, d=80, width=1e-3))
+    solver, state = HardMargin(), HardMargin().start(problem)
+    while not state.at_rest:
+        is_settling, k = state.stage == "settle", int(np.count_nonzero(state.weights))
+        done = solver.step(state, 10**9)
+        assert not is_settling or done >= k * k * 80 + k**3 // 3
+    assert k > 40
+
+
 def _damaged(state: HardMarginState, part: str) -> None:
     support = int(np.flatnonzero(state.weights)[0])
     if part == "stage":

@@ -317,7 +317,7 @@ def _settle(state: HardMarginState) -> int:
     per_step = stored + 8 * k * k + 8 * k * stored // len(pool)
     steps = max(_LEAST_CALLS, _CALL_WORK // per_step)
     goes_on = True
-    done = k * k + stored
+    done = stored + k * k * (stored // len(pool)) + k**3 // 3  # the matrix and its factor
     while steps and goes_on:
         goes_on = points.improve()
         done += per_step
