@@ -259,3 +259,8 @@ def test_held_out_rows_without_weight_are_refused() -> None:
 def test_it_clones() -> None:
     model = LinearSVCCV(CS, cv=3, scoring="f1", loss="hinge")
     assert clone(model).get_params() == model.get_params()
+
+
+def test_a_limit_in_time_is_named_as_the_cause() -> None:
+    with pytest.warns(ConvergenceWarning, match=r"\(see gaps_\)\. Raise time_limit, scale the fea"):
+        LinearSVCCV(CS, cv=3, refit=False, time_limit=1e-9).fit(*_binary())

@@ -136,7 +136,7 @@ def _curve(settings: PathSettings, Cs: list[float], data: Dataset, output: Outpu
                 model.set_params(callback=callback).fit(data.X, np.asarray(data.y))
         except Interrupted:
             interrupted = True
-    told = [in_options(str(warning.message)) for warning in caught]
+    told = [in_options(_without_python(str(warning.message))) for warning in caught]
     if interrupted:
         told.append(_interruption(model, time.perf_counter() - began))
     for text in told:
@@ -172,6 +172,11 @@ def _n_paths(settings: PathSettings, data: Dataset) -> int:
     """Return how many paths are walked: one for each class of each fold."""
     classes = len(np.unique(np.asarray(data.y)))
     return max(1, settings.cv) * (1 if classes == 2 else classes)
+
+
+def _without_python(text: str) -> str:
+    """Return a warning of the estimator without what only its attributes could tell."""
+    return text.replace(" of LinearSVCCV's folds", "").replace(" (see gaps_)", "")
 
 
 def _interruption(model: LinearSVCCV, seconds: float) -> str:

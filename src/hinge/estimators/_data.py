@@ -91,7 +91,7 @@ def encode_labels(y: Any, name: str = "The model") -> tuple[NDArray[Any], NDArra
     if len(classes) < 2:
         message = (
             f"{name} needs samples of at least 2 classes; y contains only one class: "
-            f"{classes[0]!r}."
+            f"{classes[0]!s}."
         )
         raise InvalidLabelsError(message)
     return classes, codes.astype(np.min_scalar_type(len(classes)))

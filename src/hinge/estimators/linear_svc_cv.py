@@ -409,10 +409,12 @@ class LinearSVCCV(LinearClassifier):
             return
         least = min(C for _, C in unsolved)
         worst = max(s.certificate.relative_gap for s, _ in unsolved)
+        is_late = any(s.status is Status.TIME_LIMIT for s, _ in unsolved)
+        remedy = "Raise time_limit, scale" if is_late else "Scale"
         message = (
             f"{len(unsolved)} of the {len(fits)} fits of LinearSVCCV's folds have not reached "
             f"tol={options.stop.gap:g}, from C={least:g} on; the worst has a relative gap of "
-            f"{worst:.2g} (see gaps_). Scale the features, leave out the largest Cs, raise "
+            f"{worst:.2g} (see gaps_). {remedy} the features, leave out the largest Cs, raise "
             "max_iter or loosen tol."
         )
         warnings.warn(message, ConvergenceWarning, stacklevel=3)
