@@ -157,6 +157,44 @@ void test_rows_that_are_not_numbers_stay_open(hinge::Random& random) {
     check_equal(open.size(), std::size_t{5}, "the others are not");
 }
 
+// Keys round margins that are on the other side of an edge: however far a cell moves away from the
+// window, those rows were not surely where they seem to be.
+void test_keys_within_rounding_of_an_edge_stay_open(hinge::Random& random) {
+    Scene scene(9, random);
+    scene.keys = {-5.0F,
+                  static_cast<float>(0.9),
+                  5.0F,
+                  -5.0F,
+                  static_cast<float>(0.9),
+                  static_cast<float>(1.1),
+                  5.0F,
+                  5.0F,
+                  5.0F};
+    scene.starts = {0, 3, 9};
+    scene.spread = {0.0, 0.0};
+    for (const double shift : {-0.1, 0.1}) {
+        scene.shift = {shift, shift};
+        for (const bool sorted : {false, true}) {
+            const auto at = scene.positions(false, false, sorted);
+            const auto below = found_open(scene, at, {0.9, 1.0});
+            const auto above = found_open(scene, at, {1.0, 1.1});
+            check(below.count(scene.order[1]) == 1, "a row at the lower edge of its cell's window");
+            check(below.count(scene.order[4]) == 1, "a row at the lower edge in the second cell");
+            check(above.count(scene.order[5]) == 1, "a row at the upper edge");
+        }
+    }
+}
+
+void test_a_reach_that_is_not_a_number_leaves_all_open(hinge::Random& random) {
+    Scene scene(64, random);
+    sort_scene(scene);
+    for (const double reach : {std::nan(""), HUGE_VAL}) {
+        scene.spread = {reach, reach};
+        const auto open = found_open(scene, scene.positions(true, false, true), {1.0, 1.0});
+        check_equal(open.size(), scene.order.size(), "every row is open");
+    }
+}
+
 void test_lower_bounds(hinge::Random& random) {
     const Scene scene(100, random);
     const auto at = scene.positions(true, true, false);
@@ -215,6 +253,8 @@ int main() {
     hinge::Random random(words.data());
     test_open_rows(random);
     test_rows_that_are_not_numbers_stay_open(random);
+    test_keys_within_rounding_of_an_edge_stay_open(random);
+    test_a_reach_that_is_not_a_number_leaves_all_open(random);
     test_lower_bounds(random);
     test_sort(random);
     test_fill_positions();

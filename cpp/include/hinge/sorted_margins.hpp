@@ -152,8 +152,14 @@ inline std::pair<std::int64_t, std::int64_t> doubtful(const Positions& at,
     const double reach =
         (move + change.spread[cell] + change.store_error + change.slope_error + extent) *
         (1.0 + 0x1.0p-40);
-    const double low = window.low - std::max(0.0, change.shift[cell] + reach);
-    const double high = window.high + std::max(0.0, reach - change.shift[cell]);
+    // A bound that overflows decides nothing.
+    if (!(reach < std::numeric_limits<double>::infinity())) {
+        return {begin, end};
+    }
+    // However far a cell moves away from the window, a key is only within this of what it rounds.
+    const double blur = extent + change.store_error;
+    const double low = window.low - std::max(blur, change.shift[cell] + reach);
+    const double high = window.high + std::max(blur, reach - change.shift[cell]);
     const auto less = [](float key, double value) { return static_cast<double>(key) < value; };
     const auto more = [](double value, float key) { return value < static_cast<double>(key); };
     const float* const first = std::lower_bound(at.keys + begin, at.keys + end, low, less);

@@ -1,0 +1,60 @@
+"""The index where numbers round, overflow or underflow: no row is pruned that has moved."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from hinge import losses
+from hinge.bounds import SortedMargins, stored
+
+BOUNDS = ["sphere", "centred", "norms", "box", "clusters", "tree", "trajectory"]
+
+
+@pytest.fixture(autouse=True)
+def _sort_at_once(monkeypatch) -> None:
+    monkeypatch.setattr(stored, "SORT_AFTER_SCANS", 1)
+
+
+def _sorted_index(X, y, bound, points, loss) -> SortedMargins:
+    """Return an index that was evaluated at these points and whose keys are sorted."""
+    index = SortedMargins(X, y, bound)
+    for w, b in points[:-1]:
+        index.sort(w, b, loss)
+    index.sort(*points[-1], loss)
+    for _ in range(2):
+        index.evaluate(*points[-1], loss)
+    assert index.stored.positions.is_sorted
+    return index
+
+
+@pytest.mark.parametrize("h", [0.1, 0.3])
+@pytest.mark.parametrize("bound", BOUNDS)
+def test_rows_at_the_kink_are_seen_to_leave_it(bound, h) -> None:
+    # As float32, 1 - h is smaller: the key of a row exactly at the kink lies below it.
+    assert float(np.float32(1.0 - h)) < 1.0 - h
+    y = np.where(np.arange(200) % 2 == 0, 1, -1)
+    X = 5.0 * y[:, None]
+    X[:10], y[:10] = 1.0 - h, 1
+    w, loss = np.ones(1), losses.Huber(h)
+    index = _sorted_index(X, y, bound, [(w, 0.0)], loss)
+    got, want = index.evaluate(w, -0.1, loss), SortedMargins(X, y).sort(w, -0.1, loss)
+    assert want.value > 0.5
+    assert abs(got.value - want.value) <= 2 * want.bound
+    assert abs(got.gradient[0] - want.gradient[0]) <= 2 * want.gradient_bound
+    assert got.examined < len(y)
+
+
+@pytest.mark.parametrize("size", [1e155, 1e160, 1e300])
+@pytest.mark.parametrize("bound", BOUNDS)
+def test_weights_whose_square_overflows_leave_rows_open(bound, size) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.choice([-1, 1], size=500)
+    X = rng.standard_normal((500, 3)) + 8.0 * y[:, None]
+    w = np.ones(3)
+    index = _sorted_index(X, y, bound, [(0.999 * w, 0.0), (w, 0.0)], "hinge")
+    far = size * np.array([-1.0, 1.0, 0.3])
+    got, want = index.evaluate(far), SortedMargins(X, y).sort(far)
+    assert want.value > size
+    assert got.value == pytest.approx(want.value, rel=1e-9)
+    np.testing.assert_allclose(got.gradient, want.gradient, rtol=1e-9)
