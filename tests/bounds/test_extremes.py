@@ -7,6 +7,9 @@ import pytest
 
 from hinge import losses
 from hinge.bounds import SortedMargins, stored
+from hinge.bounds.linear_model import LinearModel
+from hinge.bounds.pieces import get_pieces
+from hinge.bounds.products import norm
 
 BOUNDS = ["sphere", "centred", "norms", "box", "clusters", "tree", "trajectory"]
 
@@ -58,3 +61,38 @@ def test_weights_whose_square_overflows_leave_rows_open(bound, size) -> None:
     assert want.value > size
     assert got.value == pytest.approx(want.value, rel=1e-9)
     np.testing.assert_allclose(got.gradient, want.gradient, rtol=1e-9)
+
+
+@pytest.mark.parametrize("bound", BOUNDS)
+def test_changes_whose_square_underflows_are_seen(bound) -> None:
+    X, y = np.full((200, 1), 1e150), np.ones(200, dtype=int)
+    for was, now in ((1.0 + 1e-13, 1.0 - 1e-13), (1.0 - 1e-13, 1.0 + 1e-13)):
+        index = SortedMargins(X, y, bound)
+        index.sort([1e-150 * was], -1.0, "zero_one")
+        assert index.evaluate([1e-150 * now], -1.0, "zero_one").value == (200 if now < 1 else 0)
+
+
+@pytest.mark.parametrize("size", [1e-161, 1e-158, 1e-150])
+def test_a_step_whose_square_underflows_is_no_direction(size) -> None:
+    rng = np.random.default_rng(0)
+    X, y = 1e150 * rng.standard_normal((200, 2)), rng.choice([-1, 1], size=200)
+    index = SortedMargins(X, y, "trajectory")
+    w = 1e-150 * np.ones(2)
+    index.sort(w, 0.0)
+    index.sort(w + size * np.array([1.0, 2.0]), 0.0)
+    for _ in range(3):
+        now = w + 1e-151 * rng.standard_normal(2)
+        open_rows = set(index.stored.open_rows(now, 0.0, get_pieces("hinge")).tolist())
+        assert (index.stored.direction is None) == (size < 1e-145)
+        before = y * (X @ index.stored.reference.w) < 1.0
+        crossed = np.flatnonzero(before != (y * (X @ now) < 1.0))
+        assert len(crossed) > 0
+        assert open_rows.issuperset(crossed.tolist())
+
+
+def test_norms_are_none_too_small_where_squares_underflow() -> None:
+    tiny = np.full(3, 1e-163)
+    assert norm(tiny) >= 1e-163 * np.sqrt(3.0)
+    model = LinearModel(np.array([tiny, 2.0 * tiny]), np.zeros(2), np.array([0, 1]))
+    assert model.largest_norm >= 2e-163
+    assert np.all(model.pairs(model).norm >= 1e-163)

@@ -19,7 +19,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hinge.bounds.products import dot, dots, norm
+from hinge.bounds.products import dots, norm
 from hinge.inequality import UNIT_ROUNDOFF, rounding_factor
 from hinge.rows import Rows
 
@@ -196,7 +196,7 @@ class Cells:
         norms = self.__dict__.get("_norms")
         if norms is None:
             centres = np.asarray(self.centres)
-            norms = np.sqrt([dot(centre, centre) for centre in centres])
+            norms = np.array([norm(centre) for centre in centres])
             norms = norms * (1.0 + rounding_factor(centres.shape[1] + _SPARE))
             self.__dict__["_norms"] = norms
         return np.asarray(norms)

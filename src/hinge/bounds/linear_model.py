@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hinge.bounds.products import SMALLEST
 from hinge.errors import InvalidParameterError
 from hinge.inequality import UNIT_ROUNDOFF, rounding_factor
 from hinge.ingest import assemble
@@ -65,7 +66,8 @@ class LinearModel:
     @property
     def largest_norm(self) -> float:
         """An upper bound on the norm of every class's weights."""
-        norms = np.sqrt(np.einsum("ij,ij->i", self.weights, self.weights))
+        squares = np.einsum("ij,ij->i", self.weights, self.weights)
+        norms = np.sqrt(squares + self.n_features * SMALLEST)
         return float(np.max(norms)) * (1.0 + 2.0 * rounding_factor(self.n_features))
 
     @property
@@ -159,10 +161,11 @@ def _picked(rows: Rows, picks: NDArray[np.int64]) -> Any:
 
 def _pair_norms(vectors: Floats) -> Floats:
     """Return upper bounds on the norms of all differences of the vectors."""
-    norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+    lost = vectors.shape[1] * SMALLEST
+    norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors) + lost)
     slack = 4.0 * UNIT_ROUNDOFF * (norms[:, None] + norms[None, :])
     lengths = np.empty((len(vectors), len(vectors)))
     for number, vector in enumerate(vectors):
         differences = vectors - vector
-        lengths[number] = np.sqrt(np.einsum("ij,ij->i", differences, differences))
+        lengths[number] = np.sqrt(np.einsum("ij,ij->i", differences, differences) + lost)
     return np.asarray(lengths * (1.0 + 2.0 * rounding_factor(vectors.shape[1])) + slack)

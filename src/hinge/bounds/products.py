@@ -11,6 +11,8 @@ from hinge._native import core
 
 Floats = NDArray[np.float64]
 
+SMALLEST = 5e-324  # what a square that underflows may have lost
+
 
 def dots(matrix: Floats, vector: Floats) -> Floats:
     """Return the dot product of every row of the matrix with the vector."""
@@ -25,5 +27,5 @@ def dot(a: Floats, b: Floats) -> float:
 
 
 def norm(a: Floats) -> float:
-    """Return the Euclidean norm of a vector."""
-    return math.sqrt(dot(a, a))
+    """Return the Euclidean norm of a vector, none too small where squares underflow."""
+    return math.sqrt(dot(a, a) + len(a) * SMALLEST)

@@ -13,7 +13,7 @@ from hinge.bounds.cells import Cells, Change, Decides
 from hinge.bounds.geometry import by_group
 from hinge.bounds.pieces import Pieces
 from hinge.bounds.positions import Direction, Layout, Positions, Reference
-from hinge.bounds.products import dot, dots, norm
+from hinge.bounds.products import SMALLEST, dot, dots, norm
 from hinge.inequality import UNIT_ROUNDOFF, rounding_factor
 from hinge.rows import Rows
 
@@ -22,6 +22,7 @@ RowList = NDArray[np.uint32]
 
 _SPARE = 16
 _FLOAT_ERROR = 2.0**-22  # of a key or slope as float32, generously
+_LEAST_SQUARE = 1e-290  # of a step: underflow takes too much of a smaller one
 _SAMPLE = 1024
 _SAMPLED_FROM = 4 * _SAMPLE  # rows from which a look at a sample pays
 SORT_AFTER_SCANS = 24  # looking at all keys this often costs as much as sorting them once
@@ -78,7 +79,7 @@ class StoredMargins:
         if before is not None and self.extrapolates:
             step = reference.w - before.w
             square = dot(step, step)
-            if square > 0.0:
+            if square >= _LEAST_SQUARE:
                 centres = self.cells.centres
                 towards = None if centres is None else dots(centres, step)
                 error = 2.0 * self._store_error(norm(before.w), before.b)
@@ -201,13 +202,15 @@ class StoredMargins:
     def _change_by_products(self, products: Floats, along: float, db: float) -> Change:
         """Bound the change off the direction from products alone, without forming it."""
         share = rounding_factor(3 * self._vectors.shape[1] + _SPARE)
-        square = float(products[1])
+        # The root of what squares and products lose to underflow may still move a long row.
+        lost = 4.0 * self._vectors.shape[1] * SMALLEST
+        square = float(products[1]) + lost
         length = math.sqrt(square)
         towards = products[2:] if self.cells.centres is not None else None
         if self.direction is not None:
-            part = along * along * self.direction.square
+            part = along * (along * self.direction.square)  # the square of along may underflow
             # The difference cancels where the change is along the step: its error stays.
-            square = max(square - part, 0.0) + 2.0 * share * (square + part)
+            square = max(square - part, 0.0) + 2.0 * share * (square + part) + lost
             if towards is not None and self.direction.towards is not None:
                 towards = towards[1:] - along * self.direction.towards
             length += abs(along) * math.sqrt(self.direction.square)
