@@ -176,3 +176,15 @@ def test_a_loss_with_more_pieces_is_refused() -> None:
     X, y = two_clouds(0)
     with pytest.raises(UnsupportedError, match="with 3 kinks"):
         SortedMargins(X, y).evaluate(np.ones(5), loss=_ThreeKinks())
+
+
+def test_the_weight_of_a_single_row_outlives_a_change_of_loss() -> None:
+    index = SortedMargins([[1.0]], [1], sample_weight=[5.0])
+    index.evaluate([-3.0])
+    for loss in ("zero_one", losses.Huber(0.1)):
+        got = index.evaluate([-3.0000001], 0.0, loss)
+        assert got.examined == 0
+        want = plain(
+            np.ones((1, 1)), np.ones(1), np.array([-3.0000001]), 0.0, loss, np.array([5.0])
+        )
+        _check(got, want)

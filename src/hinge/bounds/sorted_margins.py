@@ -220,7 +220,7 @@ class SortedMargins:
             assert reference is not None
             linear = pieces.linear(reference.margins, self.signs)
             numbers = np.flatnonzero(linear).astype(np.uint32)
-            weights = self.weights[numbers] if len(self.weights) > 1 else np.ones(len(numbers))
+            weights = np.broadcast_to(self.weights, self.rows.n_rows)[numbers]
             vector = np.zeros(self.rows.n_features)
             if pieces.slope != 0.0:
                 vector = self.passes.sum_of(numbers)
