@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -65,6 +67,15 @@ def test_drawn_rows_count_as_often_as_they_are_drawn(loss, sparse) -> None:
         assert abs(got.gradient_b - gradient_b) <= 2 * got.gradient_bound
         examined.append(got.examined)
     assert min(examined) < 150
+
+
+def test_rows_drawn_more_often_than_there_are_rows_stay_within_the_bound() -> None:
+    n_drawn = 2_000_000
+    sampled = SampledMargins(SortedMargins([[0.1], [0.3]], [1, -1]))
+    got = sampled.evaluate([1.0], 0.0, np.zeros(n_drawn, dtype=int))
+    entry = Fraction(0.1)
+    assert abs(Fraction(got.value) - n_drawn * (1 - entry)) <= Fraction(got.bound)
+    assert abs(Fraction(float(got.gradient[0])) + n_drawn * entry) <= Fraction(got.gradient_bound)
 
 
 def test_a_bound_that_spares_nothing_is_left_out_until_the_next_store() -> None:

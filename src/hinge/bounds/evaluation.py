@@ -46,7 +46,12 @@ class Evaluation:
 
 
 def rounding_bounds(
-    rows: Rows, total_weight: float, largest: tuple[float, float], b: float, pieces: Pieces
+    rows: Rows,
+    terms: int,
+    total_weight: float,
+    largest: tuple[float, float],
+    b: float,
+    pieces: Pieces,
 ) -> tuple[float, float]:
     """Return bounds on the rounding of value and gradient, for any way of summing the rows.
 
@@ -54,6 +59,8 @@ def rounding_bounds(
     ----------
     rows : Rows
         The data.
+    terms : int
+        How many rows are summed; one that is drawn twice counts twice.
     total_weight : float
         Sum of the weights.
     largest : tuple of two float
@@ -66,8 +73,8 @@ def rounding_bounds(
     norm_w, norm_x = largest
     reach = norm_w * norm_x + abs(b)
     share = rounding_factor(rows.longest_row + _SPARE)
-    # Every row may be added, taken away again and added in another form: three sums of n terms.
-    summing = 3.0 * rounding_factor(3 * rows.n_rows + rows.n_features + _SPARE)
+    # Every row may be added, taken away again and added in another form: three sums of them.
+    summing = 3.0 * rounding_factor(3 * terms + rows.n_features + _SPARE)
     margin_error = share * reach
     slope = pieces.largest_slope(reach)
     largest_loss = pieces.largest_value(reach)

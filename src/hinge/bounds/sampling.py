@@ -81,7 +81,8 @@ class SampledMargins:
         sums = index.passes.listed(weights, offset, pieces, open_rows, self._nowhere, start)
         largest = (norm(weights), index.stored.largest_norm)
         share = float(np.broadcast_to(index.weights, index.rows.n_rows)[drawn].sum())
-        bounds = rounding_bounds(index.rows, share, largest, offset, pieces)
+        terms = max(index.rows.n_rows, len(drawn))
+        bounds = rounding_bounds(index.rows, terms, share, largest, offset, pieces)
         gradient = np.negative(sums.curved, out=sums.curved)
         gradient_b = -pieces.slope * labels - sums.descent
         return Evaluation(value + sums.value, gradient, gradient_b, len(open_rows), *bounds)

@@ -232,7 +232,7 @@ class SortedMargins:
         self, b: float, pieces: Pieces, sums: tuple[float, Floats, float], examined: int
     ) -> Evaluation:
         largest = (math.sqrt(self._square), self.stored.largest_norm)
-        bounds = rounding_bounds(self.rows, self.total_weight, largest, b, pieces)
+        bounds = rounding_bounds(self.rows, self.rows.n_rows, self.total_weight, largest, b, pieces)
         return Evaluation(*sums, examined, *bounds)
 
 

@@ -139,5 +139,5 @@ class EveryRow:
         gradient -= sums.curved
         gradient_b = -pieces.slope * sums.linear_labels - sums.descent
         largest = (norm(w), self._largest)
-        bounds = rounding_bounds(self._rows, self._total, largest, b, pieces)
+        bounds = rounding_bounds(self._rows, n_rows, self._total, largest, b, pieces)
         return Evaluation(sums.value, gradient, gradient_b, n_rows, *bounds)
