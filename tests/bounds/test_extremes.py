@@ -96,3 +96,8 @@ def test_norms_are_none_too_small_where_squares_underflow() -> None:
     model = LinearModel(np.array([tiny, 2.0 * tiny]), np.zeros(2), np.array([0, 1]))
     assert model.largest_norm >= 2e-163
     assert np.all(model.pairs(model).norm >= 1e-163)
+
+
+def test_a_loss_that_overflows_is_infinite() -> None:
+    got = SortedMargins([[1e60], [1.0]], [-1, 1]).evaluate([1e100], 0.0, "squared_hinge")
+    assert got.value == got.bound == np.inf

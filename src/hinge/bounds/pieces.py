@@ -70,7 +70,8 @@ class Pieces:
     def largest_value(self, reach: float) -> float:
         """Return the largest loss among margins of at most this size."""
         if math.isinf(self.low):
-            return self.curvature * (self.high + reach) ** 2
+            # Not a power: of floats it raises where a product overflows to infinity.
+            return self.curvature * (self.high + reach) * (self.high + reach)
         return self.level + self.slope * reach
 
 
