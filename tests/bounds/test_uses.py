@@ -136,3 +136,13 @@ def test_measuring_needs_an_evaluation() -> None:
     X, y = two_clouds(8)
     with pytest.raises(InvalidParameterError, match="evaluated once"):
         measure(SortedMargins(X, y))
+
+
+@pytest.mark.parametrize("size", [1e200, -1e200, 1e308, -1e308])
+def test_the_logistic_bound_of_huge_weights_is_above(size) -> None:
+    X, y = np.array([[0.0], [2.0], [3.0]]), np.array([-1, 1, 1])
+    index = SortedMargins(X, y)
+    index.evaluate([1.0], b=-1.5)
+    with np.errstate(over="ignore"):
+        exact = float(np.logaddexp(0.0, -y * (X @ [size] - 1.5)).sum())
+    assert LogisticBound(index).upper_bound([size], b=-1.5) >= exact

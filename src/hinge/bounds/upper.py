@@ -7,6 +7,7 @@ interval that the bound of the cell widens.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -79,19 +80,25 @@ class LogisticBound:
         assert stored.reference is not None
         if self._buckets is None or self._buckets.reference is not stored.reference:
             self._buckets = self._make(stored.reference)
-        buckets = self._buckets
-        shift, reach = stored.cell_changes(weights, offset)
+        # Numbers that overflow bound nothing: where one is not finite, neither is the bound.
+        with np.errstate(over="ignore", invalid="ignore"):
+            bound = self._chords(self._buckets, weights, offset)
+        return bound if math.isfinite(bound) else math.inf
+
+    def _chords(self, buckets: _Buckets, w: Floats, b: float) -> float:
+        """Return the sum of the chords over all buckets, rounding included."""
+        shift, reach = self.index.stored.cell_changes(w, b)
         low = buckets.lowest + (shift - reach)[buckets.cell]
         high = buckets.highest + (shift + reach)[buckets.cell]
         at_low, at_high = np.logaddexp(0.0, -low), np.logaddexp(0.0, -high)
         width = np.maximum(high - low, np.finfo(float).tiny)
         slopes = np.where(high > low, (at_high - at_low) / width, 0.0)
-        sums = dots(buckets.vectors, weights) + offset * buckets.labels
+        sums = dots(buckets.vectors, w) + b * buckets.labels
         chords = at_low * buckets.weights + slopes * (sums - low * buckets.weights)
         # Where rounding has put a chord above its left end, that end bounds the bucket.
         total = float(np.minimum(chords, at_low * buckets.weights).sum())
         sizes = np.abs(sums) + (np.abs(low) + at_low + 1.0) * buckets.weights
-        terms = self.index.rows.n_rows + len(weights) + 64
+        terms = self.index.rows.n_rows + len(w) + 64
         return total + 4.0 * rounding_factor(terms) * float(sizes.sum())
 
     def _make(self, reference: Reference) -> _Buckets:
