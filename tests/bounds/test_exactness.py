@@ -7,6 +7,7 @@ import pytest
 from tests.bounds.exactness import BOUNDS, LOSSES, STORAGES, check_case, random_case
 
 from hinge.bounds import Cells
+from hinge.bounds.positions import Positions
 
 PER_TEST = 4
 
@@ -20,6 +21,20 @@ def test_sums_and_pruning_are_exact(number: int) -> None:
 def test_the_cases_prune() -> None:
     spared = [check_case(random_case(number)) for number in range(100)]
     assert np.mean(np.array(spared) > 0) > 0.5
+
+
+def test_half_of_the_cases_search_sorted_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    sorts = []
+    original = Positions.sort
+
+    def counted(self):
+        sorts.append(number)
+        original(self)
+
+    monkeypatch.setattr(Positions, "sort", counted)
+    for number in range(100):
+        check_case(random_case(number))
+    assert len(set(sorts)) > 30
 
 
 def _check_many() -> None:
