@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
 from fractions import Fraction
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -125,11 +127,26 @@ def test_measured_constants_are_frozen_in_the_policy() -> None:
     index = SortedMargins(X, y)
     index.evaluate(np.ones(5))
     policy = measure(index)
-    assert policy.open_row > 0.0
-    assert policy.store_row > 0.0
+    measured = repr(policy)
+    assert repr(index.policy) == repr(Measured())  # the index itself stays as it was
     again = SortedMargins(X, y, policy=policy)
-    assert (again.policy.open_row, again.policy.store_row) == (policy.open_row, policy.store_row)
+    for w, b in wander(9, X.shape[1], 6):
+        again.evaluate(w, b)
+    assert repr(pickle.loads(pickle.dumps(again)).policy) == measured
     assert repr(Measured(1.5, 0.5)) == "Measured(open_row=1.5, store_row=0.5)"
+
+
+def test_measured_constants_are_costs_per_row_of_a_full_pass(monkeypatch) -> None:
+    X, y = two_clouds(8, n=4000)
+    index = SortedMargins(X, y)
+    index.evaluate(np.ones(5))
+    # A full pass, one of 250 listed rows, and storing all 4000.
+    durations = iter([4e-3, 5e-4, 2e-3])
+    module = import_module("hinge.bounds.measure")
+    monkeypatch.setattr(module, "_least", lambda _action, _repeats: next(durations))
+    policy = measure(index)
+    assert policy.open_row == pytest.approx(2.0)
+    assert policy.store_row == pytest.approx(0.5)
 
 
 def test_measuring_needs_an_evaluation() -> None:
