@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from hinge import losses
-from hinge.bounds import SortedMargins, stored
+from hinge.bounds import MovingPoints, SortedMargins, stored
 from hinge.bounds.linear_model import LinearModel
 from hinge.bounds.pieces import get_pieces
 from hinge.bounds.products import norm
+from hinge.result import Point
 
 BOUNDS = ["sphere", "centred", "norms", "box", "clusters", "tree", "trajectory"]
 
@@ -101,3 +102,9 @@ def test_norms_are_none_too_small_where_squares_underflow() -> None:
 def test_a_loss_that_overflows_is_infinite() -> None:
     got = SortedMargins([[1e60], [1.0]], [-1, 1]).evaluate([1e100], 0.0, "squared_hinge")
     assert got.value == got.bound == np.inf
+
+
+def test_a_point_that_moves_by_less_than_the_root_of_a_float_is_read_again() -> None:
+    points = MovingPoints(Point(np.array([1e150]), 0.0))
+    assert points.update([1], [[1e-163]]).labels.tolist() == [1]
+    assert points.update([1], [[-1e-163]]).labels.tolist() == [-1]

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hinge.bounds.linear_model import LinearModel, read_model
+from hinge.bounds.products import SMALLEST
 from hinge.bounds.tracked import Tracked
 from hinge.errors import InvalidDataError, InvalidParameterError
 from hinge.inequality import UNIT_ROUNDOFF, rounding_factor
@@ -247,7 +248,8 @@ class MovingPoints:
         if len(slots) == 0:
             return np.zeros(0)
         differences = rows.values[picks] - self._points.rows(rows.n_features)[slots]
-        lengths = np.sqrt(np.einsum("ij,ij->i", differences, differences))
+        squares = np.einsum("ij,ij->i", differences, differences)
+        lengths = np.sqrt(squares + rows.n_features * SMALLEST)
         return np.asarray(lengths * (1.0 + 2.0 * rounding_factor(rows.n_features)))
 
     def _stands(self, slots: Numbers, travelled: Floats) -> NDArray[np.bool_]:
