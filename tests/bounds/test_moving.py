@@ -157,6 +157,26 @@ def test_sparse_rows_when_the_distance_is_told() -> None:
     assert np.count_nonzero(~found.examined) > 0
 
 
+def test_a_point_read_from_sparse_rows_is_read_again_where_distances_are_measured() -> None:
+    points = MovingPoints(Point(np.array([1.0, 0.0]), 0.0))
+    points.update([1], sp.csr_array([[3.0, 0.0]]), moved=0.0)
+    found = points.update([1, 2], [[-1.0, 0.0], [7.0, 0.0]])
+    assert found.labels.tolist() == [-1, 1]
+    assert found.examined.tolist() == [True, True]
+    # From here on both rows are kept, until a sparse one takes the place of the second.
+    assert points.update([1, 2], [[-1.1, 0.0], [7.1, 0.0]]).examined.tolist() == [False, False]
+    points.update([2], sp.csr_array([[-7.0, 0.0]]), moved=15.0)
+    found = points.update([1, 2], [[-1.1, 0.0], [7.0, 0.0]])
+    assert found.labels.tolist() == [-1, 1]
+    assert found.examined.tolist() == [False, True]
+
+
+def test_a_point_that_may_be_anywhere_is_read() -> None:
+    points = MovingPoints(Point(np.array([1.0]), 0.0))
+    points.update([1], [[3.0]])
+    assert points.update([1], [[-3.0]], moved=np.inf).labels.tolist() == [-1]
+
+
 def test_a_failed_update_changes_nothing() -> None:
     points = MovingPoints(Point(np.array([1.0]), 0.0))
     points.update([0], [[0.5]])

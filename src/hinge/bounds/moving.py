@@ -125,7 +125,8 @@ class MovingPoints:
             returns their rows; it is not called if there are none.
         moved : array-like of shape (n,), float or None, default=None
             Bounds on how far each of them has moved since its last update, in Euclidean distance.
-            None measures it, for which X must be rows and ``keep_rows`` true.
+            None measures it, for which X must be dense rows and ``keep_rows`` true; a point that
+            was last read from sparse rows is then read again.
 
         Returns
         -------
@@ -227,7 +228,10 @@ class MovingPoints:
                     "and keep_rows=True; pass moved=, a bound on the distance of every point."
                 )
                 raise InvalidParameterError(message)
-            distances[known] = self._measured(slots[known], rows, np.flatnonzero(known))
+            is_kept = known.copy()
+            is_kept[known] = self._points.is_kept[slots[known]]
+            distances[known] = np.inf  # a point last read from sparse rows may be anywhere
+            distances[is_kept] = self._measured(slots[is_kept], rows, np.flatnonzero(is_kept))
             return distances
         steps = np.asarray(moved, dtype=np.float64)
         if steps.shape not in ((), slots.shape):
@@ -256,8 +260,9 @@ class MovingPoints:
         """Return which known points keep their label wherever they are within their distances."""
         points, model = self._points, self.model
         stands = np.zeros(len(slots), dtype=bool)
+        may_stand = ~points.open[slots] & np.isfinite(travelled)
         for number, old in enumerate(self._models):
-            mine = np.flatnonzero((points.version[slots] == number) & ~points.open[slots])
+            mine = np.flatnonzero((points.version[slots] == number) & may_stand)
             if len(mine) == 0:
                 continue
             at = slots[mine]
@@ -308,6 +313,7 @@ class MovingPoints:
         points.travelled[slots] = 0.0
         points.version[slots] = len(self._models) - 1
         points.open[slots] = False
+        points.is_kept[slots] = self.keep_rows and not rows.is_sparse
         if self.keep_rows and not rows.is_sparse:
             points.rows(rows.n_features)[slots] = rows.values[picks]
 

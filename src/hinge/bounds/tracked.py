@@ -35,6 +35,8 @@ class Tracked:
         Number of the machine that it was last read under.
     open : ndarray of bool of shape (n,)
         Whether its label has become unknown.
+    is_kept : ndarray of bool of shape (n,)
+        Whether the row that it was last read from is kept.
     """
 
     def __init__(self, n_classes: int) -> None:
@@ -45,6 +47,7 @@ class Tracked:
         self.travelled: Floats = np.zeros(0)
         self.version: Numbers = np.zeros(0, dtype=np.int64)
         self.open = np.zeros(0, dtype=bool)
+        self.is_kept = np.zeros(0, dtype=bool)
         self._rows: Floats | None = None
         self._order: Numbers = np.zeros(0, dtype=np.int64)  # slots by name
 
@@ -52,7 +55,7 @@ class Tracked:
         return len(self.names)
 
     def rows(self, n_features: int) -> Floats:
-        """Return the rows as last read, one per slot."""
+        """Return the rows as last read, one per slot; only those that are kept mean anything."""
         if self._rows is None:
             self._rows = np.zeros((len(self), n_features))
         return self._rows
@@ -87,7 +90,8 @@ class Tracked:
     def _resize(self, source: Numbers) -> None:
         """Take every array's entries from these slots; -1 is a new, empty one."""
         is_new = source < 0
-        for name in ("scores", "winner", "norm", "travelled", "version", "open", "_rows"):
+        facts = ("scores", "winner", "norm", "travelled", "version", "open", "is_kept", "_rows")
+        for name in facts:
             old = getattr(self, name)
             if old is None:
                 continue
