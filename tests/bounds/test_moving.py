@@ -194,6 +194,36 @@ def test_a_failed_update_changes_nothing() -> None:
     assert points.asked == points.examined == 1
 
 
+@pytest.mark.parametrize("first", [np.int64, np.uint64, np.int8])
+@pytest.mark.parametrize("second", [np.int64, np.uint64, np.uint32])
+def test_ids_may_be_integers_of_any_type(first: type, second: type) -> None:
+    points = MovingPoints(Point(np.array([1.0]), 0.0))
+    large = int(np.iinfo(second).max) // 2  # no float64 if it has 64 bits
+    points.update(np.array([1], dtype=first), [[3.0]])
+    points.update(np.array([large, large - 1], dtype=second), [[-3.0], [4.0]])
+    assert points.labels(np.array([1, large, large - 1], dtype=np.int64)).tolist() == [1, -1, 1]
+    assert points.update([1], [[-3.0]]).labels.tolist() == [-1]
+    assert len(points) == 3
+
+
+@pytest.mark.parametrize(
+    ("ids", "message"),
+    [
+        (np.array([3, 2**63], dtype=np.uint64), r"below 2\*\*63; got 9223372036854775808"),
+        (np.array([b"b"]), "ids must be of one kind; .*<U1.*S1"),
+        ([7], "ids must be of one kind; .*<U1.*int64"),
+    ],
+)
+def test_ids_that_are_refused_change_nothing(ids: object, message: str) -> None:
+    points = MovingPoints(Point(np.array([1.0]), 0.0))
+    points.update(["a"], [[3.0]])
+    before = pickle.dumps(vars(points._points))
+    with pytest.raises(InvalidParameterError, match=message):
+        points.update(ids, [[-3.0]] * len(ids))
+    assert pickle.dumps(vars(points._points)) == before
+    assert points.labels(["a"]).tolist() == [1]
+
+
 def test_it_pickles() -> None:
     rng = np.random.default_rng(2)
     model, X = machine(rng, 3, 4), rng.normal(size=(20, 4))

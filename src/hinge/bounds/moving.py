@@ -33,6 +33,7 @@ Numbers = NDArray[np.int64]
 Readings = Callable[[NDArray[Any]], Any]
 
 _OWN_ROUNDINGS = 1.0 + 16.0 * UNIT_ROUNDOFF  # of the sums and products of the bound itself
+_LARGEST_ID = int(np.iinfo(np.int64).max)  # ids of any other kind of integer would become floats
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,8 @@ class MovingPoints:
         Parameters
         ----------
         ids : array-like of shape (n,)
-            Who the points are: integers or words, all different. New ones are tracked from now on.
+            Who the points are: integers below ``2**63`` or words, all different. New ones are
+            tracked from now on.
         X : array-like or sparse matrix of shape (n, n_features), or callable
             Where they are. A callable is given the ids that it is needed for (an array) and
             returns their rows; it is not called if there are none.
@@ -334,6 +336,11 @@ def _names(ids: ArrayLike) -> NDArray[Any]:
             f"shape {names.shape} and type {names.dtype}."
         )
         raise InvalidParameterError(message)
+    if names.dtype.kind == "u":
+        if len(names) and int(names.max()) > _LARGEST_ID:
+            message = f"ids must be below 2**63; got {int(names.max())}."
+            raise InvalidParameterError(message)
+        names = names.astype(np.int64)
     if len(names) and len(np.unique(names)) != len(names):
         values, counts = np.unique(names, return_counts=True)
         twice = values[counts > 1].tolist()[0]

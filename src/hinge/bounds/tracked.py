@@ -101,8 +101,8 @@ class Tracked:
         self._order = np.argsort(self.names, kind="stable")
 
     def _check_kind(self, names: NDArray[Any]) -> None:
-        """Refuse words among numbers: they would be compared as text."""
-        if (names.dtype.kind in "iu") != (self.names.dtype.kind in "iu"):
+        """Refuse words among numbers, and bytes among text: they would not compare."""
+        if names.dtype.kind != self.names.dtype.kind:
             message = (
                 f"ids must be of one kind; the points tracked have ids of type {self.names.dtype}, "
                 f"these are of type {names.dtype}."
