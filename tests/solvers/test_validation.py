@@ -62,6 +62,21 @@ def test_looks_are_a_tenth_of_the_work() -> None:
     assert len(monitor.looks) * 10 * X_held.size <= solution.work + 10 * X_held.size
 
 
+def test_another_run_is_watched_anew() -> None:
+    X, y, X_held, y_held = split()
+    monitor, fresh = (ValidationMonitor(X_held, y_held, patience=4) for _ in range(2))
+    first = Problem(X, y, C=0.01, intercept="augmented")
+    second = Problem(X, 1 - y, C=1e-5, intercept="augmented")
+    solve(first, Pegasos(50), Stop(gap=0.0), observers=[monitor])
+    seen = monitor.looks
+    for watching in (monitor, fresh):
+        solve(second, Pegasos(50), Stop(gap=0.0), observers=[watching])
+    assert monitor.looks == fresh.looks != seen
+    assert monitor.best is not None
+    assert fresh.best is not None
+    assert np.array_equal(monitor.best.coef, fresh.best.coef)
+
+
 @pytest.mark.parametrize(
     ("labels", "message"),
     [

@@ -42,9 +42,11 @@ class ValidationMonitor:
     """Stops a run when the errors on a validation set no longer decrease.
 
     Pass it in ``observers=`` of :func:`hinge.solve`. Between two looks the weights change little,
-    so that most rows of the set keep their side and are not looked at; the counts are exact all
-    the same. A look is taken when ten times as many stored values as the set has were touched
-    since the last one. A run that it ends has the status ``interrupted`` and is certified.
+    so that most rows of the set keep their side and are not looked at; the counts are those of a
+    full pass all the same, up to rounding at a score of 0. A look is taken when ten times as many
+    stored values as the set has were touched since the last one. A run that it ends has the status
+    ``interrupted`` and is certified. A monitor that is shown another run, one with less work done
+    than was last seen, begins anew.
 
     Parameters
     ----------
@@ -60,9 +62,9 @@ class ValidationMonitor:
     Attributes
     ----------
     best : Point or None
-        The point with the fewest errors; the first one of several.
+        The point of the run with the fewest errors; the first one of several.
     looks : list of Look
-        Every look.
+        Every look at the run.
 
     Examples
     --------
@@ -86,11 +88,16 @@ class ValidationMonitor:
         self.rows = Rows(X)
         self.labels = np.asarray(y)
         self.bound = bound
+        self._begin()
+
+    def _begin(self) -> None:
+        """Know nothing of a run yet; its problem may have other classes than the one before."""
         self.best: Point | None = None
         self.looks: list[Look] = []
         self._index: SortedMargins | None = None
         self._fewest = self.rows.n_rows + 1
         self._since = 0
+        self._work = 0  # of the run when it was last seen
 
     def __call__(self, event: Event) -> bool:
         """Look at the current point if enough has been done; return whether to stop.
@@ -106,6 +113,9 @@ class ValidationMonitor:
             True when the errors have not decreased for so many looks.
         """
         progress = event.progress
+        if progress.work < self._work:
+            self._begin()
+        self._work = progress.work
         done = progress.work - self.looks[-1].work if self.looks else progress.work
         if done < _LOOK_SHARE * self.rows.n_stored and not progress.at_rest:
             return False
