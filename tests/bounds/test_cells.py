@@ -73,9 +73,22 @@ def test_a_tree_of_more_leaves_than_rows_and_clusters_likewise() -> None:
             assert index.evaluate(w).value == pytest.approx(plain(X, y, w, 0.0, "hinge")[0])
 
 
+def test_the_levels_of_a_tree_remember_nothing_of_rows() -> None:
+    X, y = two_clouds(4, n=50, d=2)
+    cells = MetricTree(depth=3).cells(Rows(X), np.asarray(y, dtype=np.int8))
+    assert [level.cells.count for level in cells.levels] == [2, 4, 8]
+    for level in cells.levels:
+        assert len(level.cells.of_row) == 0
+        assert level.cells.of_row.base is None
+        assert level.cells.distances is None
+
+
 def test_settings_outside_their_range() -> None:
     with pytest.raises(InvalidParameterError, match="k must be at least 1; got 0"):
         Clusters(k=0)
     with pytest.raises(InvalidParameterError, match="depth must be an integer of at least 0"):
         MetricTree(depth=-1)
+    with pytest.raises(InvalidParameterError, match=r"depth must be at most 16, .*; got 17"):
+        MetricTree(depth=17)
+    assert MetricTree(depth=16).depth == 16
     assert get_bound(Sphere()).name == "sphere"

@@ -12,12 +12,15 @@ from hinge.bounds.cells import Bound, Cells, Change, Decides
 from hinge.bounds.clusters import rows_of
 from hinge.bounds.geometry import by_group, distances_from, group_means, largest_in
 from hinge.bounds.spheres import by_label
+from hinge.errors import InvalidParameterError
 from hinge.parameters import count
 from hinge.rows import Rows
 from hinge.threads import single_threaded_blas
 
 Floats = NDArray[np.float64]
 Groups = NDArray[np.int32]
+
+_DEEPEST = 16  # every node has a dense centre
 
 
 @dataclass(frozen=True)
@@ -96,7 +99,8 @@ class TreeCells(Cells):
 def _some(cells: Cells, nodes: NDArray[np.int64]) -> Cells:
     """Return some of the cells, without their rows."""
     assert cells.centres is not None
-    return Cells(cells.of_row[:0], cells.signs[nodes], cells.centres[nodes], cells.radii[nodes])
+    no_rows = np.empty(0, dtype=np.int32)
+    return Cells(no_rows, cells.signs[nodes], cells.centres[nodes], cells.radii[nodes])
 
 
 class MetricTree(Bound):
@@ -107,21 +111,28 @@ class MetricTree(Bound):
     Parameters
     ----------
     depth : int, default=5
-        How often rows are halved; there are ``2 ** depth`` leaves per label at most.
+        How often rows are halved, at most 16 times; there are ``2 ** depth`` leaves per label.
     """
 
     name: ClassVar[str] = "tree"
 
     def __init__(self, depth: int = 5) -> None:
         self.depth = count(depth, "depth")
+        if self.depth > _DEEPEST:
+            message = (
+                f"depth must be at most {_DEEPEST}, which is {2**_DEEPEST} leaves for each label; "
+                f"got {depth!r}."
+            )
+            raise InvalidParameterError(message)
 
     def cells(self, rows: Rows, signs: NDArray[np.int8], seed: int = 0) -> TreeCells:  # noqa: ARG002
         """Return the leaves, and the levels above them."""
         of_row, labels = by_label(signs)
         levels = []
         for _ in range(self.depth):
-            levels.append(_spheres(rows, of_row, labels))
-            of_row, labels = _halved(rows, levels[-1])
+            nodes = _spheres(rows, of_row, labels)
+            levels.append(_some(nodes, np.arange(nodes.count, dtype=np.int64)))
+            of_row, labels = _halved(rows, nodes)
         leaves = _spheres(rows, of_row, labels)
         nested = []
         for depth, cells in enumerate(levels):
