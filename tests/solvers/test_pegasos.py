@@ -121,6 +121,19 @@ def test_the_index_decides_only_what_a_margin_would() -> None:
     assert plain.vectors[0].tobytes() == pruned.vectors[0].tobytes()
 
 
+@pytest.mark.parametrize("big", [20.0, 1000.0])
+def test_rows_longer_than_float32_can_tell_are_always_read(big: float) -> None:
+    rng, scale = np.random.default_rng(0), 1e38
+    y = np.where(rng.random(20_000) < 0.5, 1, -1)
+    X = np.zeros((20_000, 5))
+    X[:, :4] = 0.3 * rng.normal(size=(20_000, 4)) + 0.9 * y[:, None]
+    X[:40], y[:40] = [0.0, 0.0, 0.0, 0.0, big], np.where(np.arange(40) % 2, 1, -1)
+    problem = Problem(scale * X, y, C=0.05 / scale**2, intercept="none")
+    plain, pruned = (run(Pegasos(100, index=index), problem, 6000) for index in (False, True))
+    assert pruned.run.refreshes > 0
+    assert plain.vectors[0].tobytes() == pruned.vectors[0].tobytes()
+
+
 @pytest.mark.parametrize("project", [True, False])
 def test_the_weights_are_those_of_the_dual_point(project: bool) -> None:
     problem = clouds(C=1.0)

@@ -354,7 +354,8 @@ class StochasticRun {
         const double terms = 8.0 * kUnitRoundoff * static_cast<double>(width() + 16);
         const double square = row - 2.0 * dot_row(i, at_.centre) + centre;
         const double above = std::sqrt(std::max(square, 0.0) + terms * (row + centre));
-        return std::nextafter(static_cast<float>(above), std::numeric_limits<float>::max());
+        // Beyond float32 the radius is infinite, and its row always open.
+        return std::nextafter(static_cast<float>(above), std::numeric_limits<float>::infinity());
     }
 
     const Rows& rows_;
