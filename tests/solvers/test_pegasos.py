@@ -19,6 +19,7 @@ from hinge.models.checkpoint import load_checkpoint, save_checkpoint
 from hinge.solvers import Pegasos
 
 MASK = 2**64 - 1
+SPARED = 6  # place among the counters
 
 
 class Words:
@@ -132,6 +133,12 @@ def test_rows_longer_than_float32_can_tell_are_always_read(big: float) -> None:
     plain, pruned = (run(Pegasos(100, index=index), problem, 6000) for index in (False, True))
     assert pruned.run.refreshes > 0
     assert plain.vectors[0].tobytes() == pruned.vectors[0].tobytes()
+
+
+def test_without_the_index_nothing_is_counted_for_it() -> None:
+    plain, pruned = (run(Pegasos(20, index=index), clouds(), 500) for index in (False, True))
+    assert plain.counters[SPARED] == 0
+    assert pruned.counters[SPARED] > 0
 
 
 @pytest.mark.parametrize("project", [True, False])

@@ -159,6 +159,7 @@ class StochasticRun {
         std::int64_t touched = 0;
         std::int64_t below = 0;
         std::int64_t spared = 0;
+        const bool watches = s_.prunes && c_.phase == kWatching;
         for (std::int64_t k = 0; k < listed; ++k) {
             ask_ahead(k, listed);
             const std::uint32_t i = at_.drawn[2 * k];
@@ -168,8 +169,10 @@ class StochasticRun {
                 const double margin = sign(i) * n_.scale * dot_row(i, at_.v);
                 is_below = margin < 1.0;
                 ++c_.examined;
-                spared +=
-                    std::abs(margin - 1.0) > bound.reach * static_cast<double>(at_.known[i].radius);
+                if (watches) {
+                    const auto radius = static_cast<double>(at_.known[i].radius);
+                    spared += std::abs(margin - 1.0) > bound.reach * radius;
+                }
             }
             if (is_below) {
                 if (s_.accumulates) {
@@ -180,7 +183,7 @@ class StochasticRun {
         }
         below_ = below;
         c_.drawn += s_.batch;
-        if (c_.phase == kWatching) {
+        if (watches) {
             c_.spared += spared;
             now_spared_ = spared;
         } else {
