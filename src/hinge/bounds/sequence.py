@@ -21,7 +21,7 @@ class Errors(NamedTuple):
     Parameters
     ----------
     wrong : int
-        Rows that ``predict`` labels wrongly.
+        Rows that ``predict`` labels wrongly, up to rounding at a score of 0.
     examined : int
         Rows whose decision value had to be computed to know that.
     """
@@ -41,7 +41,8 @@ def count_errors(
     """Return how many rows each of a sequence of linear machines gets wrong.
 
     Machines that resemble the one before them, as along a path of C or in the course of training,
-    cost little: only rows near the boundary are looked at again. The counts are exact.
+    cost little: only rows near the boundary are looked at again. The counts are those of
+    ``predict``, up to rounding at a score of 0.
 
     Parameters
     ----------

@@ -44,7 +44,8 @@ class SortedMargins:
     Parameters
     ----------
     X : array-like, sparse matrix or Rows of shape (n_samples, n_features)
-        The data.
+        The data. It is not copied and must not change: margins stored under the old rows would
+        decide the new ones. For rows that move, use :class:`MovingPoints`.
     y : array-like of shape (n_samples,)
         Two labels, or -1 and +1.
     bound : str or Bound, default="trajectory"
