@@ -171,7 +171,8 @@ def _verdict(ours: Sequence[Run], theirs: Sequence[Run], promise: Promise) -> li
     mine, other = time_to_gap(ours, promise.gap), time_to_gap(theirs, promise.gap)
     wanted = f"{promise.factor:g}"
     if mine is None:
-        return ["not reached", "-", "-", wanted, "NO" if ours else "not measured"]
+        cells = ["not reached", "NO"] if ours else ["-", "not measured"]
+        return [cells[0], "-", "-", wanted, cells[1]]
     if not theirs:
         return [f"{mine:.3g}", "-", "-", wanted, "not run"]
     if other is not None:
