@@ -14,7 +14,7 @@ that violate v most. The vector gets shorter in every round; the run rests when 
 Given: any loss (all are the same program; p is the margin from which the loss is zero) and any
 weights, which only say whether a row is there. Returns w, b and alpha.
 Cost per round: a pass over the rows, and for k support rows about ``k (k + d)`` for each that
-enters, ``k^2 d`` for each that leaves; 25 bytes for a row.
+enters, ``k^2 d`` for each that leaves; 25 bytes for a row in its state.
 Reference: P. Wolfe, Finding the nearest point in a polytope, 1976; S. S. Keerthi and others, A fast
 iterative nearest point algorithm for support vector machine classifier design, 2000. Ours: rows are
 taken in by the pass and settled among themselves before the next one.
