@@ -125,10 +125,16 @@ def _machine(model: LinearSVCCV) -> LinearSVC:
 
 def _put_values(model: LinearSVCCV) -> int | None:
     """Return the number that ``Cs`` is; None if it is a list, which the tensor holds."""
-    if not np.array_equal(spread_values(model.Cs), model.Cs_):
+    if not _are_values(spread_values(model.Cs), model.Cs_):
         message = "Cs was changed after the fit, so the scores are not of these values; fit again."
         raise InvalidParameterError(message)
     return int(model.Cs) if isinstance(model.Cs, int | np.integer) else None
+
+
+def _are_values(Cs: Any, known: NDArray[np.float64]) -> bool:
+    """Return whether values of C are the known ones, up to how a machine rounds powers."""
+    values = np.asarray(Cs, dtype=np.float64)
+    return values.shape == known.shape and np.allclose(values, known, rtol=_SPREAD, atol=0.0)
 
 
 def _put_division(model: LinearSVCCV) -> int | None:
@@ -175,7 +181,7 @@ def _take_values(selection: Fields, Cs: NDArray[np.float64]) -> int | list[float
     if count is None:
         values: list[float] = Cs.tolist()
         return values
-    if count != len(Cs) or not np.allclose(spread_values(count), Cs, rtol=_SPREAD, atol=0.0):
+    if count != len(Cs) or not _are_values(spread_values(count), Cs):
         message = f"the {len(Cs)} values of C are not those that Cs={count} stands for."
         raise ModelFileError(message)
     return count
