@@ -116,6 +116,17 @@ def test_the_onnx_file_of_the_chosen_model(tmp_path):
     onnx.checker.check_model(onnx.load(tmp_path / "model.onnx"))
 
 
+def test_values_that_another_machine_rounded_are_saved_again(tmp_path):
+    model = fit(*data(), Cs=3)
+    others = [place for place, C in enumerate(model.Cs_) if C != model.C_]
+    model.Cs_ = model.Cs_.copy()
+    model.Cs_[others] = np.nextafter(model.Cs_[others], np.inf)
+    save(model, tmp_path / "model")
+    again = load(tmp_path / "model")
+    save(again, tmp_path / "again")
+    np.testing.assert_array_equal(load(tmp_path / "again").Cs_, model.Cs_)
+
+
 def test_what_cannot_be_saved_is_told(tmp_path):
     X, y = data()
     path = tmp_path / "model"
