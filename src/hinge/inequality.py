@@ -17,13 +17,20 @@ Floats = NDArray[np.float64]
 UNIT_ROUNDOFF = 2.0**-53
 
 
-def rounding_factor(terms: int) -> float:
+def rounding_factor(terms: int, unit: float = UNIT_ROUNDOFF) -> float:
     """Return a bound on the relative error of a sum of products of that many terms.
 
     The classical ``n u / (1 - n u)`` with two spare roundings, for any order of summation.
+
+    Parameters
+    ----------
+    terms : int
+        How many products are summed.
+    unit : float, default=2**-53
+        Unit roundoff of the arithmetic; 2**-24 for float32.
     """
-    spread = (terms + 2) * UNIT_ROUNDOFF
-    return spread / (1.0 - spread)
+    spread = (terms + 2) * unit
+    return spread / (1.0 - spread) if spread < 1.0 else float("inf")
 
 
 def score_rounding(norm: float, row_norms: Floats, terms: int) -> Floats:

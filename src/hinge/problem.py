@@ -21,7 +21,9 @@ from __future__ import annotations
 import enum
 import hashlib
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -32,6 +34,8 @@ from hinge.errors import (
     UnsupportedError,
     unknown_name,
 )
+from hinge.inequality import UNIT_ROUNDOFF
+from hinge.kernels import Kernel, get_kernel
 from hinge.labels import WeightsAsRead, row_weights, two_classes
 from hinge.losses import Loss, get_loss
 from hinge.parameters import positive, positive_or_infinite
@@ -98,8 +102,10 @@ class Problem:
         How the intercept enters the objective.
     intercept_scale : float, default=1.0
         Value of the constant feature of an augmented intercept, greater than 0.
-    kernel : None, default=None
-        Kernel machines are not in this version.
+    kernel : None, str, Kernel or callable, default=None
+        None for a linear machine in w; else ``"linear"``, ``"poly"``, ``"rbf"``, ``"sigmoid"``,
+        ``"laplacian"``, ``"chi2"``, ``"precomputed"``, an object of :mod:`hinge.kernels`, or a
+        function of two arrays of rows. The intercept is then free or none, and C finite.
     sample_weight : array-like of shape (n_samples,) or None, default=None
         Not negative. Weight 0 is a row that is absent, weight 2 a row that is there twice; with
         ``C=inf`` any other weight is the same as 1.
@@ -132,12 +138,9 @@ class Problem:
         C: float = 1.0,
         intercept: str | Intercept = "free",
         intercept_scale: float = 1.0,
-        kernel: None = None,
+        kernel: str | Kernel | Callable[[Any, Any], Any] | None = None,
         sample_weight: ArrayLike | WeightsAsRead | None = None,
     ) -> None:
-        if kernel is not None:
-            message = "kernel machines are not in this version of hinge; leave kernel=None."
-            raise UnsupportedError(message)
         self.loss = get_loss(loss)
         self.penalty = get_penalty(penalty)
         self.C = positive_or_infinite(C, "C")
@@ -146,12 +149,15 @@ class Problem:
         self.rows = X if isinstance(X, Rows) else Rows(X)
         self.classes, self.signs = two_classes(y, self.rows.n_rows)
         self.sample_weight = row_weights(sample_weight, self.rows.n_rows)
+        self.kernel = None if kernel is None else get_kernel(kernel).resolved(self.rows)
         self._check_costs()
+        self._check_kernel()
 
     def __repr__(self) -> str:
+        kernel = "" if self.kernel is None else f", kernel={self.kernel!r}"
         return (
             f"Problem({self.n_rows} rows x {self.n_features} features, loss={self.loss!r}, "
-            f"C={self.C!r}, intercept={self.intercept.value!r})"
+            f"C={self.C!r}, intercept={self.intercept.value!r}{kernel})"
         )
 
     @property
@@ -236,6 +242,7 @@ class Problem:
         other.__dict__.update(self.__dict__)
         other.C = positive_or_infinite(C, "C")
         other._check_costs()
+        other._check_kernel()
         return other
 
     def fingerprint(self) -> str:
@@ -250,7 +257,14 @@ class Problem:
             32 hexadecimal digits.
         """
         digest = hashlib.blake2b(digest_size=16)
-        options = (self.loss, self.C, self.intercept.value, self.constant_feature)
+        options: tuple[Any, ...] = (
+            self.loss,
+            self.C,
+            self.intercept.value,
+            self.constant_feature,
+        )
+        if self.kernel is not None:
+            options = (*options, self.kernel)
         digest.update(repr((self.n_rows, self.n_features, *options)).encode())
         digest.update(self.signs.tobytes())
         if self.sample_weight is not None:
@@ -263,12 +277,41 @@ class Problem:
                 digest.update(self.rows.block(int(number)).dot(probe).tobytes())
         return digest.hexdigest()
 
+    @cached_property
+    def kernel_diagonal(self) -> Floats:
+        """The kernel of every row with itself; squared norms where there is no kernel."""
+        if self.kernel is None:
+            return self.rows.squared_norms
+        with single_threaded_blas():
+            return self.kernel.training_diagonal(self.rows)
+
     @property
     def largest_norm(self) -> float:
-        """An upper bound on the norm of every row that has a cost."""
+        """An upper bound on the norm of every row, or of its image, that has a cost."""
         counted = True if self.sample_weight is None else self.sample_weight > 0
+        if self.kernel is not None:
+            largest = np.max(self.kernel_diagonal, where=counted, initial=0.0)
+            norms = self.rows.norm_bounds(self.rows.squared_norms)
+            terms, farthest = self.rows.longest_row, float(np.max(norms))
+            relative, absolute = self.kernel.block_error(norms, farthest, terms)
+            errors = np.where(counted, relative * largest + absolute, 0.0)
+            return math.sqrt(float(largest + np.max(errors))) * (1.0 + 4.0 * UNIT_ROUNDOFF)
         largest = np.max(self.rows.squared_norms, where=counted, initial=0.0, keepdims=True)
         return float(self.rows.norm_bounds(largest)[0])
+
+    def _check_kernel(self) -> None:
+        """Refuse what a kernel machine does not have."""
+        if self.kernel is None:
+            return
+        if self.intercept is Intercept.AUGMENTED:
+            message = (
+                "with a kernel the intercept is 'free' or 'none'; got 'augmented'. Add a constant "
+                "to the kernel for a penalised one."
+            )
+            raise UnsupportedError(message)
+        if self.is_hard:
+            message = "C must be finite with a kernel; use a large one, such as 1e6."
+            raise UnsupportedError(message)
 
     def _check_costs(self) -> None:
         """Refuse weights that leave a class empty, or products that leave floating point."""

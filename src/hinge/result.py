@@ -95,7 +95,7 @@ class Point:
     Parameters
     ----------
     coef : ndarray of shape (n_features,)
-        Weights.
+        Weights; empty for a kernel machine, which is its dual coefficients.
     intercept : float, default=0.0
         Intercept, already multiplied by the intercept scale where it is an augmented feature.
     dual_coef : ndarray of shape (n_samples,) or None, default=None
@@ -230,6 +230,8 @@ class Progress:
         Its own running objective values, NaN where it has none.
     at_rest : bool
         Nothing moves beyond rounding any more.
+    kkt : float
+        Its own violation of the optimality conditions, NaN where it does not know it.
     """
 
     steps: int
@@ -237,6 +239,7 @@ class Progress:
     primal: float = float("nan")
     dual: float = float("nan")
     at_rest: bool = False
+    kkt: float = float("nan")
 
     @property
     def relative_gap(self) -> float:

@@ -193,6 +193,50 @@ class Rows:
         filled = values != 0.0
         return rows[filled], self.indices[places][filled], values[filled]
 
+    @property
+    def matrix(self) -> Any:
+        """All rows as a dense array or a CSR array, as they are stored, without a copy."""
+        if not self.is_sparse:
+            return self.values
+        pieces = (self.values, self.indices, self.indptr)
+        return assemble(pieces, (self.n_rows, self.n_features))
+
+    def take(self, ids: NDArray[np.int64]) -> Rows:
+        """Return copies of some rows, in that order, as rows that need no validation again.
+
+        Parameters
+        ----------
+        ids : ndarray of int
+            Numbers of the rows; one may be there more than once.
+
+        Returns
+        -------
+        Rows
+            The rows, with the norms that they have here.
+        """
+        numbers = np.asarray(ids, dtype=np.int64)
+        taken = object.__new__(Rows)
+        taken.__dict__.update(self.__getstate__())
+        taken._buffers = threading.local()
+        taken.n_rows = len(numbers)
+        taken.squared_norms = _read_only(self.squared_norms[numbers])
+        if not self.is_sparse:
+            taken.values = _read_only(self.values[numbers])
+            taken.n_stored = int(taken.values.size)
+            return taken
+        starts = self.indptr[numbers].astype(np.int64)
+        lengths = self.indptr[numbers + 1] - starts
+        ends = np.cumsum(lengths)
+        places = np.arange(int(ends[-1]) if len(ends) else 0)
+        places += np.repeat(starts - (ends - lengths), lengths)
+        taken.values = _read_only(self.values[places])
+        taken.indices = _read_only(self.indices[places])
+        pointers = np.concatenate((np.zeros(1, dtype=np.int64), ends))
+        taken.indptr = _read_only(pointers.astype(self.indptr.dtype))
+        taken.n_stored = len(places)
+        taken.longest_row = int(np.max(lengths, initial=0))
+        return taken
+
     def check_structure(self) -> None:
         """Refuse sparse rows whose arrays the caller has broken since they were validated.
 

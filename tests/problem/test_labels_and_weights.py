@@ -144,7 +144,9 @@ def test_any_real_number_is_a_C(value: float) -> None:
         ({"intercept": None}, hinge.InvalidParameterError, "intercept must be one of"),
         ({"penalty": "l2 "}, hinge.InvalidParameterError, "Did you mean 'l2'"),
         ({"penalty": "l1"}, hinge.UnsupportedError, "'l2' is"),
-        ({"kernel": "rbf"}, hinge.UnsupportedError, "kernel machines"),
+        ({"kernel": "rbg"}, hinge.InvalidParameterError, "Did you mean .rbf"),
+        ({"kernel": "rbf", "intercept": "augmented"}, hinge.UnsupportedError, "free. or .none"),
+        ({"kernel": "rbf", "C": float("inf")}, hinge.UnsupportedError, "C must be finite"),
     ],
 )
 def test_unknown_options(options: dict[str, object], error: type, match: str) -> None:

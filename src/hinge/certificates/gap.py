@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hinge.certificates.hard_margin import DualBounds, hard_dual, total_loss
+from hinge.certificates.kernel_gap import kernel_gap
 from hinge.certificates.kkt import DualSums, check_point, condition_violations, row_violations
 from hinge.certificates.settled import optimum_region
 from hinge.inequality import rounding_factor, score_rounding
@@ -99,6 +100,8 @@ def gap(
         What is proven of the point.
     """
     check_point(problem, point)
+    if problem.kernel is not None:
+        return kernel_gap(problem, point, threads=threads, check=check, region=region)
     with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
         sums = _sums(problem, point, _read(problem, point, threads, check))
         primal, primal_above = _primal(problem, point, sums)

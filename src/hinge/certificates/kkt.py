@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hinge.certificates.kernel_scores import training_scores
 from hinge.errors import InvalidParameterError
 from hinge.losses import Loss
 from hinge.problem import Intercept, Problem
@@ -85,20 +86,29 @@ def row_violations(loss: Loss, margins: Floats, alpha: Floats, costs: Floats) ->
 
 def condition_violations(problem: Problem, point: Point, sums: DualSums) -> tuple[float, float]:
     """Return the violations of stationarity and of the balance of a free intercept."""
+    if problem.kernel is not None:
+        return 0.0, _imbalance(problem, sums)
     distance = float(np.linalg.norm(point.coef - sums.weights))
     constant = problem.constant_feature
     if constant:
         weight = problem.intercept_weight(point.intercept)
         distance = math.hypot(distance, weight - constant * sums.balance)
     stationarity = distance * math.hypot(problem.largest_norm, constant)
+    return stationarity, _imbalance(problem, sums)
+
+
+def _imbalance(problem: Problem, sums: DualSums) -> float:
+    """Return by how much of all coefficients a free intercept's ``y'alpha = 0`` is missed."""
     if problem.intercept is not Intercept.FREE or sums.balance == 0.0:
-        return stationarity, 0.0
-    return stationarity, abs(sums.balance) / sums.total
+        return 0.0
+    return abs(sums.balance) / sums.total
 
 
 def check_point(problem: Problem, point: Point) -> None:
     """Refuse a point that cannot belong to the problem."""
-    if point.coef.shape != (problem.n_features,):
+    if problem.kernel is not None:
+        _check_kernel_point(point)
+    elif point.coef.shape != (problem.n_features,):
         message = f"coef has shape {point.coef.shape}; the data have {problem.n_features} features."
         raise InvalidParameterError(message)
     if point.dual_coef is not None and point.dual_coef.shape != (problem.n_rows,):
@@ -106,6 +116,19 @@ def check_point(problem: Problem, point: Point) -> None:
         raise InvalidParameterError(message)
     if problem.intercept is Intercept.NONE and point.intercept != 0.0:
         message = f"the problem has no intercept; the point has intercept {point.intercept!r}."
+        raise InvalidParameterError(message)
+
+
+def _check_kernel_point(point: Point) -> None:
+    """Refuse a point that is no kernel machine's: its function is that of its coefficients."""
+    if point.coef.shape != (0,):
+        message = (
+            f"coef has shape {point.coef.shape}; a kernel machine has dual coefficients alone, "
+            "and its coef is empty: Point(numpy.zeros(0), intercept, dual_coef)."
+        )
+        raise InvalidParameterError(message)
+    if point.dual_coef is None:
+        message = "a kernel machine is its dual_coef; the point has none."
         raise InvalidParameterError(message)
 
 
@@ -127,6 +150,8 @@ def kkt(problem: Problem, point: Point) -> Violation:
     check_point(problem, point)
     if point.dual_coef is None:
         return Violation(math.inf, -1, math.inf, math.inf)
+    if problem.kernel is not None:
+        return _kernel_violation(problem, point)
     alpha, costs = point.dual_coef, problem.costs
 
     def kernel(block: Block) -> tuple[float, int, DualSums]:
@@ -141,6 +166,20 @@ def kkt(problem: Problem, point: Point) -> Violation:
     with single_threaded_blas():
         worst, row, sums = map_blocks(kernel, problem.rows, _worse)
         return Violation(worst, row, *condition_violations(problem, point, sums))
+
+
+def _kernel_violation(problem: Problem, point: Point) -> Violation:
+    """Return the violation of a kernel machine, whose weights are those of its coefficients."""
+    alpha = point.dual_coef
+    assert alpha is not None
+    with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
+        scores = training_scores(problem, problem.signs * alpha).values
+        margins = problem.signs * (scores + point.intercept)
+        violations = row_violations(problem.loss, margins, alpha, problem.costs)
+        worst = int(np.argmax(violations))
+        sums = DualSums(point.coef, float(problem.signs @ alpha), float(np.sum(np.abs(alpha))))
+        stationarity, balance = condition_violations(problem, point, sums)
+    return Violation(float(violations[worst]), worst, stationarity, balance)
 
 
 def _worse(

@@ -194,9 +194,18 @@ def run(
 
 
 def _support(solver: Solver, problem: Problem) -> Support:
-    """Return whether the solver takes the problem; a hard margin is another kind of program."""
+    """Return whether the solver takes the problem; hard margins and kernels are other programs."""
     if problem.is_hard and not solver.takes_hard_margins:
         reason = "C is infinite; use solver='hard-margin' or 'auto', or a finite C."
+        return Support(False, reason)
+    if problem.kernel is not None and not solver.takes_kernels:
+        reason = (
+            "it is for linear machines, and the problem has a kernel; use solver='decomposition' "
+            "or 'auto', or kernel=None."
+        )
+        return Support(False, reason)
+    if problem.kernel is None and solver.takes_kernels:
+        reason = "it is for kernel machines; give the problem a kernel, such as kernel='linear'."
         return Support(False, reason)
     return solver.supports(problem)
 

@@ -5,6 +5,9 @@ inputs and its seed alone. A solver's claim to have arrived is checked at once; 
 not checked again before ten times a certificate's work has been done, and neither are points in
 between, each time at twice the distance. So certificates are at most a tenth of the work, apart
 from the last one, which every run owes.
+
+The certificate of a kernel machine costs as much as a good part of its training. It is made when the
+solver says that it has arrived, and at the end, never on a schedule.
 """
 
 from __future__ import annotations
@@ -13,6 +16,8 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import replace
+
+import numpy as np
 
 from hinge.certificates.gap import PASSES, gap
 from hinge.problem import Intercept, Problem
@@ -50,6 +55,7 @@ class Judge:
         self._threads = threads
         self._primal: tuple[Point, Certificate] | None = None
         self._dual: tuple[Point, Certificate] | None = None
+        self._has_kernel = problem.kernel is not None
         self._work_of_one = PASSES * problem.rows.n_stored + _CALL_OVERHEAD
         self.last_work = 0
         self.refused = False
@@ -74,16 +80,22 @@ class Judge:
         since = progress.work - self.last_work
         if progress.at_rest:
             return True
-        patience = WORK_PER_CERTIFICATE * self._work_of_one
+        patience = (
+            self._work_of_one if self._has_kernel else WORK_PER_CERTIFICATE * self._work_of_one
+        )
         if self._claims(progress) and (not self.refused or since >= patience):
             return True
-        return since >= max(patience, self.last_work)
+        return not self._has_kernel and since >= max(patience, self.last_work)
 
     def certify(self, point: Point, progress: Progress) -> Certificate:
         """Certify a point and remember it if it is the best primal, dual or pair."""
-        # The region of a free intercept takes passes of its own: only the last point gets it.
-        certificate = self._judge(point, region=self.problem.intercept is not Intercept.FREE)
+        # The region of a free intercept takes passes of its own: only the last point gets it. With
+        # a kernel it takes none, and another certificate would be the dear thing.
+        is_cheap = self._has_kernel or self.problem.intercept is not Intercept.FREE
+        certificate = self._judge(point, region=is_cheap)
         self.last_work = progress.work
+        if self._has_kernel:
+            self._work_of_one = self.problem.rows.n_stored * _support_size(point) + _CALL_OVERHEAD
         self._history.append((progress.work, min(certificate.gap, self._smallest_gap())))
         self.refused |= self._claims(progress) and not self.stop.satisfied_by(certificate)
         self._remember(point, certificate)
@@ -115,11 +127,12 @@ class Judge:
         if not allow_work:
             return self.best
         primal, dual = self._primal[0], self._dual[0]
-        if primal is not dual and not self.best[1].is_rounding:
+        # With a kernel the dual coefficients are the primal point: there are no pairs.
+        if primal is not dual and not self._has_kernel and not self.best[1].is_rounding:
             pair = replace(primal, dual_coef=dual.dual_coef)
             self._remember(pair, self._judge(pair, region=True))
         point, certificate = self.best
-        if certificate.region is None:
+        if certificate.region is None and math.isfinite(certificate.gap):
             self.best = (point, self._judge(point, region=True))
         return self.best
 
@@ -134,8 +147,12 @@ class Judge:
             self.seconds += time.perf_counter() - began
 
     def _claims(self, progress: Progress) -> bool:
-        """Return whether the solver says it has arrived; without a gap criterion it cannot."""
-        return self.stop.gap is not None and progress.relative_gap <= self.stop.gap
+        """Return whether the solver says it has arrived, by every criterion that it knows of."""
+        gap, kkt = self.stop.gap, self.stop.kkt
+        if gap is None:
+            return kkt is not None and progress.kkt <= kkt
+        violates = kkt is not None and progress.kkt > kkt
+        return progress.relative_gap <= gap and not violates
 
     def _remember(self, point: Point, certificate: Certificate) -> None:
         entry = (point, certificate)
@@ -153,6 +170,11 @@ class Judge:
         """
         gap = 0.0 if certificate.is_rounding else certificate.gap
         return not self.stop.satisfied_by(certificate), gap, certificate.kkt
+
+
+def _support_size(point: Point) -> int:
+    """Return how many rows have a coefficient."""
+    return 0 if point.dual_coef is None else int(np.count_nonzero(point.dual_coef))
 
 
 def _is_less(new: float, old: float) -> bool:

@@ -129,6 +129,7 @@ class Solver(ABC):
 
     name: ClassVar[str]
     takes_hard_margins: ClassVar[bool] = False  # C = inf; a solver takes either these or the others
+    takes_kernels: ClassVar[bool] = False  # likewise: problems with a kernel, or those without
 
     @abstractmethod
     def supports(self, problem: Problem) -> Support:

@@ -18,21 +18,25 @@ from hinge.solvers.relay import Relay
 
 def _make(module: str, name: str, gap: float | None) -> Solver:
     """Return a solver of that class, set up for a relative gap if it can be."""
-    solver_class = getattr(importlib.import_module(f"hinge.solvers.linear.{module}"), name)
+    solver_class = getattr(importlib.import_module(f"hinge.solvers.{module}"), name)
     aimed_at: Callable[[float | None], Solver] | None = getattr(solver_class, "aimed_at", None)
     solver: Solver = solver_class() if aimed_at is None else aimed_at(gap)
     return solver
 
 
 _BY_NAME: dict[str, Callable[[float | None], Solver]] = {
-    "dual-coordinate": partial(_make, "dual_coordinate", "DualCoordinate"),
-    "gradient": partial(_make, "gradient", "Gradient"),
-    "hard-margin": partial(_make, "hard_margin", "HardMargin"),
-    "interior-point": partial(_make, "interior_point", "InteriorPoint"),
-    "newton": partial(_make, "newton", "Newton"),
-    "pegasos": partial(_make, "pegasos", "Pegasos"),
-    "primal-newton": partial(_make, "primal_newton", "PrimalNewton"),
+    "dual-coordinate": partial(_make, "linear.dual_coordinate", "DualCoordinate"),
+    "gradient": partial(_make, "linear.gradient", "Gradient"),
+    "hard-margin": partial(_make, "linear.hard_margin", "HardMargin"),
+    "interior-point": partial(_make, "linear.interior_point", "InteriorPoint"),
+    "newton": partial(_make, "linear.newton", "Newton"),
+    "pegasos": partial(_make, "linear.pegasos", "Pegasos"),
+    "primal-newton": partial(_make, "linear.primal_newton", "PrimalNewton"),
 }
+
+
+# Solvers of problems with a kernel; a name may stand for another method there.
+_FOR_KERNELS: dict[str, Callable[[float | None], Solver]] = {}
 
 
 def solver_names() -> list[str]:
@@ -47,7 +51,8 @@ def get_solver(solver: str | Solver, problem: Problem, gap: float | None = None)
     ----------
     solver : str or Solver
         A name, a configured solver, or ``"auto"``: coordinate descent first, and another method
-        from its point as soon as that is forecast to end sooner. A hard margin has its own.
+        from its point as soon as that is forecast to end sooner. A hard margin has its own, and
+        so have problems with a kernel: decomposition.
     problem : Problem
         What it is to solve.
     gap : float or None, default=None
@@ -60,6 +65,12 @@ def get_solver(solver: str | Solver, problem: Problem, gap: float | None = None)
     """
     if isinstance(solver, Solver):
         return solver
+    if problem.kernel is not None:
+        name = "decomposition" if solver == "auto" else solver
+        known = {**_BY_NAME, **_FOR_KERNELS}
+        if name not in known:
+            raise unknown_name(name, "solver", [*known, "auto"])
+        return known[name](gap)
     if solver == "auto":
         return _BY_NAME["hard-margin"](gap) if problem.is_hard else Relay(gap, _BY_NAME)
     if solver not in _BY_NAME:

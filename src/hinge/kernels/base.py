@@ -1,0 +1,139 @@
+r"""What every kernel provides.
+
+A kernel is a symmetric function k(a, b) of two rows. Where it is *positive semidefinite* (``psd``)
+it is an inner product of images of the rows in some space, and a machine with that kernel is a
+linear machine there: its dual is concave, and a gap certifies it. Elsewhere the optimality
+conditions can still be checked, but they prove nothing about other points.
+
+The functions here are the reference in NumPy: float64, with a proven bound on what rounding does
+to every value (``block_error``). What is fast is elsewhere.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hinge.inequality import UNIT_ROUNDOFF
+
+if TYPE_CHECKING:
+    from hinge.rows import Rows
+
+Floats = NDArray[np.float64]
+Ids = NDArray[np.int64]
+
+
+class Kernel(ABC):
+    """A symmetric function of two rows."""
+
+    name: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def psd(self) -> bool | None:
+        """Whether it is positive semidefinite: True or False if that is known, else None."""
+
+    def resolved(self, rows: Rows) -> Kernel:  # noqa: ARG002
+        """Return the kernel with every parameter a number, or refuse data that it cannot take.
+
+        Parameters
+        ----------
+        rows : Rows
+            The training data.
+
+        Returns
+        -------
+        Kernel
+            This kernel, or one whose parameters are computed from the data.
+        """
+        return self
+
+    @abstractmethod
+    def block(self, A: Any, B: Any) -> Floats:
+        """Return the kernel of every row of A with every row of B.
+
+        Parameters
+        ----------
+        A, B : ndarray or csr_array
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (len(A), len(B))
+            The values, in float64.
+        """
+
+    @abstractmethod
+    def diagonal(self, A: Any) -> Floats:
+        """Return the kernel of every row with itself.
+
+        Parameters
+        ----------
+        A : ndarray or csr_array
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (len(A),)
+            The values, in float64.
+        """
+
+    @abstractmethod
+    def block_error(
+        self, norms: Floats, largest: float, terms: int, unit: float = UNIT_ROUNDOFF
+    ) -> tuple[Floats, Floats]:
+        """Return what rounding may have done to the values of ``block``, row by row.
+
+        Every value is within ``relative * |computed| + absolute`` of the true one.
+
+        Parameters
+        ----------
+        norms : ndarray of shape (len(A),)
+            Bounds on the norms of the rows of A, measured from wherever they are centred.
+        largest : float
+            Bound on the norm of every row of B, measured from there as well.
+        terms : int
+            The most non-zero values that a row of A or B has.
+        unit : float, default=2**-53
+            Unit roundoff of the arithmetic: 2**-53 for float64, 2**-24 for float32.
+
+        Returns
+        -------
+        relative, absolute : ndarray of shape (len(A),)
+            The bounds; infinite where nothing is proven.
+        """
+
+    def operand(self, rows: Rows, ids: Ids) -> Any:
+        """Return what ``block`` takes as B for some of the training rows.
+
+        Parameters
+        ----------
+        rows : Rows
+            The training data.
+        ids : ndarray of int
+            Which of the rows.
+
+        Returns
+        -------
+        object
+            The rows themselves, unless the kernel knows them by number.
+        """
+        return rows.take(ids).matrix
+
+    def training_diagonal(self, rows: Rows) -> Floats:
+        """Return the kernel of every training row with itself.
+
+        Parameters
+        ----------
+        rows : Rows
+            The training data.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The values.
+        """
+        return np.concatenate([self.diagonal(block.matrix) for block in rows.blocks()])

@@ -1,0 +1,89 @@
+"""The exponential chi-squared kernel, ``exp(-gamma sum (a - b)^2 / (a + b))``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from hinge.errors import InvalidDataError
+from hinge.inequality import UNIT_ROUNDOFF, rounding_factor
+from hinge.kernels.base import Floats, Kernel
+from hinge.kernels.exponential import decay_error
+from hinge.kernels.products import as_pair, dense_columns
+from hinge.parameters import not_negative
+
+if TYPE_CHECKING:
+    from hinge.rows import Rows
+
+
+@dataclass(frozen=True)
+class ChiSquared(Kernel):
+    """The kernel ``exp(-gamma sum (a - b)^2 / (a + b))`` of rows that are not negative.
+
+    A feature that is zero in both rows adds nothing. Positive semidefinite.
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+        Not negative.
+    """
+
+    gamma: float = 1.0
+    name: ClassVar[str] = "chi2"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gamma", not_negative(self.gamma, "gamma"))
+
+    @property
+    def psd(self) -> bool:
+        """True: the exponent is a conditionally negative definite distance."""
+        return True
+
+    def resolved(self, rows: Rows) -> ChiSquared:
+        """Return this kernel, or refuse data with negative values."""
+        for block in rows.blocks():
+            if np.size(block.values) and float(np.min(block.values)) < 0.0:
+                matrix = block.matrix
+                worst = matrix.min(axis=1)
+                low = np.ravel(worst.toarray() if hasattr(worst, "toarray") else worst)
+                row = int(np.flatnonzero(low < 0.0)[0])
+                message = (
+                    f"the chi-squared kernel takes values of at least 0; row {block.start + row} "
+                    f"of X has {float(low[row])!r}. Shift or scale the features, for example with "
+                    "sklearn.preprocessing.MinMaxScaler."
+                )
+                raise InvalidDataError(message)
+        return self
+
+    def block(self, A: Any, B: Any) -> Floats:
+        """Return the kernel of every row of A with every row of B, both dense or CSR."""
+        first, second = dense_columns(*as_pair(A, B))
+        distances = np.zeros((len(first), len(second)))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            for a, b in zip(first.T, second.T, strict=True):
+                sums = np.add.outer(a, b)
+                terms = np.subtract.outer(a, b)
+                terms /= sums
+                terms[sums == 0.0] = 0.0  # the quotient first: a square may overflow
+                differences = np.subtract.outer(a, b, out=sums)
+                terms *= differences
+                distances += terms
+        distances *= -self.gamma
+        return np.exp(distances, out=distances)
+
+    def diagonal(self, A: Any) -> Floats:
+        """Return ones."""
+        return np.ones(A.shape[0])
+
+    def block_error(
+        self,
+        norms: Floats,
+        largest: float,  # noqa: ARG002
+        terms: int,
+        unit: float = UNIT_ROUNDOFF,
+    ) -> tuple[Floats, Floats]:
+        """Return what rounding may have done: the distance is a sum of positive terms."""
+        relative, absolute = decay_error(rounding_factor(2 * terms + 8, unit), unit)
+        return np.full(np.shape(norms), relative), np.full(np.shape(norms), absolute)

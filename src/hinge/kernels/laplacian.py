@@ -1,0 +1,68 @@
+"""The Laplacian kernel, ``exp(-gamma ||a - b||_1)``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from hinge.inequality import UNIT_ROUNDOFF, rounding_factor
+from hinge.kernels.base import Floats, Kernel
+from hinge.kernels.exponential import decay_error
+from hinge.kernels.gamma import checked_gamma, gamma_of, number
+from hinge.kernels.products import as_pair, dense_columns
+
+if TYPE_CHECKING:
+    from hinge.rows import Rows
+
+
+@dataclass(frozen=True)
+class Laplacian(Kernel):
+    """The Laplacian kernel ``exp(-gamma ||a - b||_1)``; positive semidefinite.
+
+    Parameters
+    ----------
+    gamma : float or {"scale", "auto"}, default="scale"
+        Not negative.
+    """
+
+    gamma: float | str = "scale"
+    name: ClassVar[str] = "laplacian"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gamma", checked_gamma(self.gamma))
+
+    @property
+    def psd(self) -> bool:
+        """True: a product, over the features, of kernels that are."""
+        return True
+
+    def resolved(self, rows: Rows) -> Laplacian:
+        """Return the kernel with gamma a number."""
+        return replace(self, gamma=gamma_of(self.gamma, rows))
+
+    def block(self, A: Any, B: Any) -> Floats:
+        """Return the kernel of every row of A with every row of B, both dense or CSR."""
+        first, second = dense_columns(*as_pair(A, B))
+        distances = np.zeros((len(first), len(second)))
+        for a, b in zip(first.T, second.T, strict=True):
+            differences = np.subtract.outer(a, b)
+            distances += np.abs(differences, out=differences)
+        distances *= -number(self.gamma)
+        return np.exp(distances, out=distances)
+
+    def diagonal(self, A: Any) -> Floats:
+        """Return ones."""
+        return np.ones(A.shape[0])
+
+    def block_error(
+        self,
+        norms: Floats,
+        largest: float,  # noqa: ARG002
+        terms: int,
+        unit: float = UNIT_ROUNDOFF,
+    ) -> tuple[Floats, Floats]:
+        """Return what rounding may have done: distances are sums of differences, all positive."""
+        relative, absolute = decay_error(rounding_factor(2 * terms + 4, unit), unit)
+        return np.full(np.shape(norms), relative), np.full(np.shape(norms), absolute)

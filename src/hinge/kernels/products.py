@@ -1,0 +1,71 @@
+"""Inner products of dense and sparse rows, and what they need: norms, centres, panels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from hinge.errors import InvalidDataError
+
+Floats = NDArray[np.float64]
+
+PANEL_VALUES = 1 << 17  # values of a panel that is made dense: 1 MB as float64
+_DENSE_ENOUGH = 0.01  # from this density on, a dense panel is faster than a sparse product
+
+
+def as_rows(A: Any) -> Any:
+    """Return rows as a float64 array, or as CSR with float64 values."""
+    if sp.issparse(A):
+        return sp.csr_array(A).astype(np.float64, copy=False)
+    array = np.asarray(A, dtype=np.float64)
+    if array.ndim != 2:
+        message = f"a kernel takes rows of shape (n, d); got an array of shape {array.shape}."
+        raise InvalidDataError(message)
+    return array
+
+
+def as_pair(A: Any, B: Any) -> tuple[Any, Any]:
+    """Return two operands as rows of one width, or raise."""
+    first, second = as_rows(A), as_rows(B)
+    if first.shape[1] != second.shape[1]:
+        message = f"rows of {first.shape[1]} and of {second.shape[1]} features have no kernel."
+        raise InvalidDataError(message)
+    return first, second
+
+
+def inner(A: Any, B: Any) -> Floats:
+    """Return the inner products of the rows of A with those of B, both from ``as_pair``."""
+    if not sp.issparse(B):
+        return np.asarray(A @ B.T)
+    if not sp.issparse(A):
+        return np.ascontiguousarray(np.asarray(B @ A.T).T)
+    if B.nnz < _DENSE_ENOUGH * B.shape[0] * B.shape[1]:
+        return np.asarray((A @ B.T).toarray())
+    products = np.empty((A.shape[0], B.shape[0]))
+    width = max(1, PANEL_VALUES // max(1, B.shape[1]))
+    for start in range(0, B.shape[0], width):
+        part = slice(start, start + width)
+        products[:, part] = A @ np.ascontiguousarray(B[part].toarray().T)
+    return products
+
+
+def squared_norms(A: Any) -> Floats:
+    """Return the squared Euclidean norms of rows from ``as_rows``."""
+    if sp.issparse(A):
+        return np.asarray(A.multiply(A).sum(axis=1)).ravel()
+    return np.asarray(np.einsum("ij,ij->i", A, A))
+
+
+def dense_columns(A: Any, B: Any) -> tuple[Floats, Floats]:
+    """Return both operands as dense arrays, without the columns in which neither has a value."""
+    if not (sp.issparse(A) and sp.issparse(B)):
+        return _dense(A), _dense(B)
+    used = np.union1d(A.indices, B.indices)
+    return A[:, used].toarray(), B[:, used].toarray()
+
+
+def _dense(A: Any) -> Floats:
+    return np.asarray(A.toarray() if sp.issparse(A) else A)
