@@ -278,24 +278,20 @@ class Problem:
         return digest.hexdigest()
 
     @cached_property
-    def kernel_diagonal(self) -> Floats:
-        """The kernel of every row with itself; squared norms where there is no kernel."""
+    def image_squares(self) -> Floats:
+        """Upper bounds on k(x, x) of every row: squared norms of the images of a kernel."""
         if self.kernel is None:
-            return self.rows.squared_norms
+            return self.rows.norm_bounds(self.rows.squared_norms) ** 2 * (1.0 + 4.0 * UNIT_ROUNDOFF)
         with single_threaded_blas():
-            return self.kernel.training_diagonal(self.rows)
+            return self.kernel.training_diagonal_above(self.rows)
 
     @property
     def largest_norm(self) -> float:
         """An upper bound on the norm of every row, or of its image, that has a cost."""
         counted = True if self.sample_weight is None else self.sample_weight > 0
         if self.kernel is not None:
-            largest = np.max(self.kernel_diagonal, where=counted, initial=0.0)
-            norms = self.rows.norm_bounds(self.rows.squared_norms)
-            terms, farthest = self.rows.longest_row, float(np.max(norms))
-            relative, absolute = self.kernel.block_error(norms, farthest, terms)
-            errors = np.where(counted, relative * largest + absolute, 0.0)
-            return math.sqrt(float(largest + np.max(errors))) * (1.0 + 4.0 * UNIT_ROUNDOFF)
+            largest = np.max(self.image_squares, where=counted, initial=0.0)
+            return math.sqrt(float(largest)) * (1.0 + 4.0 * UNIT_ROUNDOFF)
         largest = np.max(self.rows.squared_norms, where=counted, initial=0.0, keepdims=True)
         return float(self.rows.norm_bounds(largest)[0])
 

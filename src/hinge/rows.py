@@ -302,18 +302,55 @@ def map_blocks(
     object
         The combined result, with the same bits for any number of threads.
     """
+    return map_numbers(
+        lambda number: kernel(rows.block(number)),
+        rows.n_blocks,
+        merge,
+        threads=threads,
+        check=check,
+    )
+
+
+def map_numbers(
+    function: Callable[[int], Result],
+    count: int,
+    merge: Callable[[Result, Result], Result],
+    *,
+    threads: int = 1,
+    check: Callable[[], None] | None = None,
+) -> Result:
+    """Apply a function to 0, 1, ... and combine the results in a fixed binary tree.
+
+    Parameters
+    ----------
+    function : callable
+        Takes a number below ``count`` and returns a partial result.
+    count : int
+        How many there are, at least one.
+    merge : callable
+        Combines the partial results of two neighbouring groups of numbers.
+    threads : int, default=1
+        How many threads share out the numbers.
+    check : callable or None, default=None
+        Called between numbers on the calling thread; raises to abandon the rest.
+
+    Returns
+    -------
+    object
+        The combined result, with the same bits for any number of threads.
+    """
 
     def one(number: int) -> Result:
-        # Floating-point errors are for the kernel's caller to judge, and a thread of a pool does
-        # not inherit how the caller handles them.
+        # Floating-point errors are for the function's caller to judge, and a thread of a pool
+        # does not inherit how the caller handles them.
         with np.errstate(over="ignore", invalid="ignore"):
-            return kernel(rows.block(number))
+            return function(number)
 
     with single_threaded_blas():
-        if threads <= 1 or rows.n_blocks <= 1:
-            return _merge_tree((one(number) for number in range(rows.n_blocks)), merge, check)
+        if threads <= 1 or count <= 1:
+            return _merge_tree((one(number) for number in range(count)), merge, check)
         with ThreadPoolExecutor(max_workers=threads) as pool:
-            results = _windowed(pool, one, rows.n_blocks, threads)
+            results = _windowed(pool, one, count, threads)
             return _merge_tree(results, merge, check)
 
 

@@ -17,11 +17,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hinge.certificates.kernel_scores import Scores, training_scores
+from hinge.certificates.kernel_region import kernel_region
+from hinge.certificates.kernel_scores import Scores, lowest_margins, training_scores
+from hinge.certificates.kernel_sums import correct_sum
 from hinge.certificates.kkt import DualSums, condition_violations, row_violations
 from hinge.certificates.verdict import Values, certificate_of, largest
 from hinge.inequality import UNIT_ROUNDOFF
@@ -54,32 +57,34 @@ def kernel_gap(
         if not (np.isfinite(pulls).all() and math.isfinite(point.intercept)):
             nan, inf = math.nan, math.inf
             return Certificate(nan, -inf, inf, inf, inf, inf, (_OUTSIDE,))
-        scores = training_scores(problem, pulls, threads, check or (lambda: None))
+        scores = training_scores(problem, point, threads, check)
         primal, primal_above, quadratic = _primal(problem, point, pulls, scores)
         dual, dual_below, notes = _dual(problem, point, quadratic, primal_above)
         margins = problem.signs * (scores.values + point.intercept)
         violations = row_violations(problem.loss, margins, point.dual_coef, problem.costs)
-        sums = DualSums(point.coef, _sum(pulls), _sum(np.abs(pulls)))
+        sums = DualSums(point.coef, correct_sum(pulls), correct_sum(np.abs(pulls)))
         worst = largest(float(np.max(violations)), *condition_violations(problem, point, sums))
         certificate = certificate_of(
             Values(primal, primal_above, dual, dual_below), worst, 8 * (problem.n_rows + 8)
         )
-    return Certificate(**{**vars(certificate), "notes": notes})
+        where = None
+        if region and math.isfinite(certificate.gap):
+            where = kernel_region(problem, point, scores, certificate.gap, check)
+    return replace(certificate, notes=notes, region=where)
 
 
 def _primal(
     problem: Problem, point: Point, pulls: Floats, scores: Scores
 ) -> tuple[float, float, tuple[float, float]]:
     """Return the primal value, an upper bound on it, and b'Kb with an upper bound on it."""
-    quadratic = _sum(pulls * scores.values)
-    spread = _sum(np.abs(pulls) * (scores.error + _FEW_ROUNDINGS * np.abs(scores.values)))
+    quadratic = correct_sum(pulls * scores.values)
+    spread = correct_sum(np.abs(pulls) * (scores.error + _FEW_ROUNDINGS * np.abs(scores.values)))
     quadratic_above = (quadratic + spread) + _FEW_ROUNDINGS * (abs(quadratic) + spread)
     y, costs = problem.signs, problem.costs
     margins = y * (scores.values + point.intercept)
-    size = np.abs(scores.values) + abs(point.intercept)
-    lowest = margins - (scores.error + 4.0 * UNIT_ROUNDOFF * (size + scores.error))
-    loss = _sum(costs * problem.loss.value(margins))
-    loss_above = _sum(costs * problem.loss.value(lowest)) * (1.0 + _FEW_ROUNDINGS)
+    lowest = lowest_margins(problem, point, np.arange(problem.n_rows), scores)
+    loss = correct_sum(costs * problem.loss.value(margins))
+    loss_above = correct_sum(costs * problem.loss.value(lowest)) * (1.0 + _FEW_ROUNDINGS)
     primal = 0.5 * quadratic + loss
     above = (0.5 * quadratic_above + loss_above) * (1.0 + _FEW_ROUNDINGS)
     return primal, above, (quadratic, quadratic_above)
@@ -96,29 +101,19 @@ def _dual(
     assert problem.kernel is not None
     if problem.kernel.psd is not True:
         return -math.inf, -math.inf, (_NOT_PSD,)
-    linear = loss.dual_linear * _sum(alpha)
+    linear = loss.dual_linear * correct_sum(alpha)
     safe = np.where(costs > 0, costs, np.inf)
-    curved = 0.5 * loss.dual_curvature * _sum(alpha * (alpha / safe))
+    curved = 0.5 * loss.dual_curvature * correct_sum(alpha * (alpha / safe))
     dual = linear - curved - 0.5 * quadratic[0]
     losses = _FEW_ROUNDINGS * (linear + curved + abs(quadratic[1]))
     below = linear - curved - 0.5 * quadratic[1] - losses
     notes: tuple[str, ...] = ()
     if problem.intercept is Intercept.FREE:
         # No equality holds to the last bit; what is missing costs |y'a| times a bound on b*.
-        balance = abs(_sum(problem.signs * alpha))
+        balance = abs(correct_sum(problem.signs * alpha))
         bound = loss.zero_from + problem.largest_norm * math.sqrt(2.0 * max(primal_above, 0.0))
         penalty = bound * balance * (1.0 + _FEW_ROUNDINGS)
         dual, below = dual - bound * balance, below - penalty
         if penalty > 1e-6 * max(abs(dual), abs(primal_above)):
             notes = (f"the dual point misses y'alpha = 0 by {balance:.3g}",)
     return dual, below, notes
-
-
-def _sum(terms: Floats) -> float:
-    """Return the correctly rounded sum; NaN if a term is not finite."""
-    if not np.isfinite(terms).all():
-        return math.nan
-    try:
-        return math.fsum(terms)
-    except OverflowError:
-        return math.inf

@@ -173,7 +173,7 @@ def _kernel_violation(problem: Problem, point: Point) -> Violation:
     alpha = point.dual_coef
     assert alpha is not None
     with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
-        scores = training_scores(problem, problem.signs * alpha).values
+        scores = training_scores(problem, point).values
         margins = problem.signs * (scores + point.intercept)
         violations = row_violations(problem.loss, margins, alpha, problem.costs)
         worst = int(np.argmax(violations))

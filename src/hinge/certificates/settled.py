@@ -163,9 +163,26 @@ def _intercept_interval(
 ) -> tuple[float, float]:
     """Return an interval of ``b* + w*'m`` over every w* in the ball."""
     lower, upper = ball.bounds_of(problem.rows, check)
-    costs = problem.costs
     if problem.is_hard:
         return _hard_interval(problem, lower, upper)
+    return intercept_interval(problem, lower, upper, check)
+
+
+def intercept_interval(
+    problem: Problem, lower: Floats, upper: Floats, check: Callable[[], None] | None
+) -> tuple[float, float]:
+    """Return an interval of the free intercept, given bounds on the scores of the optimum.
+
+    Parameters
+    ----------
+    problem : Problem
+        A problem with C finite.
+    lower, upper : ndarray of shape (n_samples,)
+        Bounds on the optimum's scores without intercept; of any size for rows without cost.
+    check : callable or None
+        Called now and then; may raise to abandon the search.
+    """
+    costs = problem.costs
     low = smallest_intercept(problem.loss, upper, problem.signs, costs, check)
     high = largest_intercept(problem.loss, lower, problem.signs, costs, check)
     # The sums behind the slope are rounded: widen by that much of the scores' own size.

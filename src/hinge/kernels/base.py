@@ -30,6 +30,8 @@ class Kernel(ABC):
     """A symmetric function of two rows."""
 
     name: ClassVar[str]
+    is_never_negative: ClassVar[bool] = False  # as exponentials are: their sums do not cancel
+    knows_new_rows: ClassVar[bool] = True  # whether there is a k(x, x) for any row x
 
     @property
     @abstractmethod
@@ -83,7 +85,7 @@ class Kernel(ABC):
 
     @abstractmethod
     def block_error(
-        self, norms: Floats, largest: float, terms: int, unit: float = UNIT_ROUNDOFF
+        self, norms: Floats, largest: Floats | float, terms: int, unit: float = UNIT_ROUNDOFF
     ) -> tuple[Floats, Floats]:
         """Return what rounding may have done to the values of ``block``, row by row.
 
@@ -93,8 +95,9 @@ class Kernel(ABC):
         ----------
         norms : ndarray of shape (len(A),)
             Bounds on the norms of the rows of A, measured from wherever they are centred.
-        largest : float
-            Bound on the norm of every row of B, measured from there as well.
+        largest : float or ndarray of shape (len(A),)
+            Bound on the norm of every row of B, measured from there as well; ``norms`` themselves
+            for ``diagonal``.
         terms : int
             The most non-zero values that a row of A or B has.
         unit : float, default=2**-53
@@ -105,6 +108,30 @@ class Kernel(ABC):
         relative, absolute : ndarray of shape (len(A),)
             The bounds; infinite where nothing is proven.
         """
+
+    @property
+    def core(self) -> Kernel:
+        """The kernel k0 of ``k(a, b) = factor(a) factor(b) k0(a, b)``; itself without factors."""
+        return self
+
+    def factors(self, A: Any) -> Floats:
+        """Return the factor of every row; ones unless the kernel is made from another.
+
+        Parameters
+        ----------
+        A : ndarray or csr_array
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (len(A),)
+            The factors.
+        """
+        return np.ones(A.shape[0])
+
+    def factor_error(self, A: Any, norms: Floats, terms: int) -> Floats:  # noqa: ARG002
+        """Return bounds on the relative errors of ``factors``; arguments as in ``block_error``."""
+        return np.zeros(A.shape[0])
 
     def operand(self, rows: Rows, ids: Ids) -> Any:
         """Return what ``block`` takes as B for some of the training rows.
@@ -122,6 +149,45 @@ class Kernel(ABC):
             The rows themselves, unless the kernel knows them by number.
         """
         return rows.take(ids).matrix
+
+    def diagonal_above(self, A: Any, norms: Floats, terms: int) -> Floats:
+        """Return upper bounds on the kernel of every row with itself: squared norms of images.
+
+        Parameters
+        ----------
+        A : ndarray or csr_array
+            Rows.
+        norms, terms
+            As in ``block_error``.
+
+        Returns
+        -------
+        ndarray of shape (len(A),)
+            The bounds.
+        """
+        values = self.diagonal(A)
+        relative, absolute = self.block_error(norms, norms, terms)
+        return np.asarray(values + relative * np.abs(values) + absolute)
+
+    def training_diagonal_above(self, rows: Rows) -> Floats:
+        """Return upper bounds on the kernel of every training row with itself.
+
+        Parameters
+        ----------
+        rows : Rows
+            The training data.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The bounds.
+        """
+        norms = rows.norm_bounds(rows.squared_norms)
+        blocks = [
+            self.diagonal_above(block.matrix, norms[block.rows], rows.longest_row)
+            for block in rows.blocks()
+        ]
+        return np.concatenate(blocks)
 
     def training_diagonal(self, rows: Rows) -> Floats:
         """Return the kernel of every training row with itself.

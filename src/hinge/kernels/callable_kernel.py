@@ -32,7 +32,7 @@ class CallableKernel(Kernel):
     """
 
     function: Callable[[Any, Any], Any]
-    psd: bool | None = None  # type: ignore[assignment]
+    psd: bool | None = None
     name: ClassVar[str] = "callable"
 
     def __post_init__(self) -> None:
@@ -75,7 +75,7 @@ class CallableKernel(Kernel):
     def block_error(
         self,
         norms: Floats,
-        largest: float,  # noqa: ARG002
+        largest: Floats | float,  # noqa: ARG002
         terms: int,  # noqa: ARG002
         unit: float = UNIT_ROUNDOFF,  # noqa: ARG002
     ) -> tuple[Floats, Floats]:

@@ -32,6 +32,7 @@ class ChiSquared(Kernel):
 
     gamma: float = 1.0
     name: ClassVar[str] = "chi2"
+    is_never_negative: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gamma", not_negative(self.gamma, "gamma"))
@@ -77,10 +78,14 @@ class ChiSquared(Kernel):
         """Return ones."""
         return np.ones(A.shape[0])
 
+    def diagonal_above(self, A: Any, norms: Floats, terms: int) -> Floats:  # noqa: ARG002
+        """Return the diagonal, which is exact."""
+        return self.diagonal(A)
+
     def block_error(
         self,
         norms: Floats,
-        largest: float,  # noqa: ARG002
+        largest: Floats | float,  # noqa: ARG002
         terms: int,
         unit: float = UNIT_ROUNDOFF,
     ) -> tuple[Floats, Floats]:

@@ -32,6 +32,7 @@ class InnerProductKernel(Kernel):
     """A function of ``t = scale * a'b + shift(a'a) + shift(b'b)``."""
 
     is_translation_invariant: ClassVar[bool] = False
+    splits: ClassVar[bool] = False  # whether the value of a sum is the product of the values
 
     @property
     @abstractmethod
@@ -45,6 +46,10 @@ class InnerProductKernel(Kernel):
     @abstractmethod
     def apply(self, t: Any, out: Any = None) -> Any:
         """Return the values for an array of t, which is overwritten; float32 or float64."""
+
+    def limit(self, t: Any) -> Any:
+        """Return t with what only rounding can have made of it put right, in place."""
+        return t
 
     @abstractmethod
     def value_error(self, size: Floats, error: Floats, unit: float) -> tuple[Floats, Floats]:
@@ -70,7 +75,7 @@ class InnerProductKernel(Kernel):
         t *= self.scale
         t += self.shift(squared_norms(first))[:, None]
         t += self.shift(squared_norms(second))[None, :]
-        return np.asarray(self.apply(t))
+        return np.asarray(self.apply(self.limit(t)))
 
     def diagonal(self, A: Any) -> Floats:
         """Return the kernel of every row with itself."""
@@ -78,18 +83,18 @@ class InnerProductKernel(Kernel):
         return np.asarray(self.apply(self.scale * squares + 2.0 * self.shift(squares)))
 
     def block_error(
-        self, norms: Floats, largest: float, terms: int, unit: float = UNIT_ROUNDOFF
+        self, norms: Floats, largest: Floats | float, terms: int, unit: float = UNIT_ROUNDOFF
     ) -> tuple[Floats, Floats]:
         """Return what rounding may have done to the values of ``block``, row by row."""
         size, error = self.argument_error(norms, largest, terms, unit)
         return self.value_error(size, error, unit)
 
     def argument_error(
-        self, norms: Floats, largest: float, terms: int, unit: float
+        self, norms: Floats, largest: Floats | float, terms: int, unit: float
     ) -> tuple[Floats, Floats]:
         """Return bounds on the size and on the rounding error of t, for rows of these norms."""
         rho = np.asarray(norms, dtype=np.float64)
-        far = np.float64(largest)
+        far = np.asarray(largest, dtype=np.float64)
         size = abs(self.scale) * rho * far
         size = size + np.abs(self.shift(rho * rho)) + np.abs(self.shift(far * far))
         # A product below the range of normal numbers loses a fixed amount instead.

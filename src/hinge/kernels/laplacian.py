@@ -29,6 +29,7 @@ class Laplacian(Kernel):
 
     gamma: float | str = "scale"
     name: ClassVar[str] = "laplacian"
+    is_never_negative: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gamma", checked_gamma(self.gamma))
@@ -56,10 +57,14 @@ class Laplacian(Kernel):
         """Return ones."""
         return np.ones(A.shape[0])
 
+    def diagonal_above(self, A: Any, norms: Floats, terms: int) -> Floats:  # noqa: ARG002
+        """Return the diagonal, which is exact."""
+        return self.diagonal(A)
+
     def block_error(
         self,
         norms: Floats,
-        largest: float,  # noqa: ARG002
+        largest: Floats | float,  # noqa: ARG002
         terms: int,
         unit: float = UNIT_ROUNDOFF,
     ) -> tuple[Floats, Floats]:

@@ -37,6 +37,8 @@ class Normalised(Kernel):
         if self.kernel.name == "precomputed":
             message = "a precomputed kernel cannot be normalised here; normalise the matrix."
             raise InvalidParameterError(message)
+        if isinstance(self.kernel, Normalised):
+            object.__setattr__(self, "kernel", self.kernel.kernel)
 
     @property
     def psd(self) -> bool | None:
@@ -49,7 +51,12 @@ class Normalised(Kernel):
         resolved.training_diagonal(rows)  # refuses rows whose kernel with themselves is negative
         return resolved
 
-    def inverse_lengths(self, A: Any) -> Floats:
+    @property
+    def core(self) -> Kernel:
+        """The kernel that is normalised."""
+        return self.kernel
+
+    def factors(self, A: Any) -> Floats:
         """Return one over the length of every image, 0 for the zero vector."""
         squares = self.kernel.diagonal(A)
         if np.any(squares < 0.0):
@@ -65,20 +72,40 @@ class Normalised(Kernel):
     def block(self, A: Any, B: Any) -> Floats:
         """Return the kernel of every row of A with every row of B, both dense or CSR."""
         values = self.kernel.block(A, B)
-        values *= self.inverse_lengths(A)[:, None]
-        values *= self.inverse_lengths(B)[None, :]
+        values *= self.factors(A)[:, None]
+        values *= self.factors(B)[None, :]
         return values
 
     def diagonal(self, A: Any) -> Floats:
         """Return ones, and 0 for the zero vector."""
-        return np.asarray(self.inverse_lengths(A) > 0.0, dtype=np.float64)
+        return np.asarray(self.factors(A) > 0.0, dtype=np.float64)
+
+    def diagonal_above(self, A: Any, norms: Floats, terms: int) -> Floats:  # noqa: ARG002
+        """Return the diagonal, which is exact."""
+        return self.diagonal(A)
+
+    def factor_error(self, A: Any, norms: Floats, terms: int) -> Floats:
+        """Return the relative errors of the lengths, at most those of their squares."""
+        squares = self.kernel.diagonal(A)
+        relative, absolute = self.kernel.block_error(norms, norms, terms)
+        safe = np.where(squares > 0.0, squares, np.inf)
+        error = relative + absolute / safe + 4.0 * UNIT_ROUNDOFF
+        # The root halves a small error; an image that may be the zero vector has no length.
+        return np.where(error < 0.25, error, np.inf)
 
     def operand(self, rows: Rows, ids: Ids) -> Any:
         """Return what ``block`` takes as B for some of the training rows."""
         return self.kernel.operand(rows, ids)
 
     def block_error(
-        self, norms: Floats, largest: float, terms: int, unit: float = UNIT_ROUNDOFF
+        self,
+        norms: Floats,
+        largest: Floats | float,  # noqa: ARG002
+        terms: int,  # noqa: ARG002
+        unit: float = UNIT_ROUNDOFF,  # noqa: ARG002
     ) -> tuple[Floats, Floats]:
-        """Return infinity: lengths are needed, see ``hinge.certificates.kernel_sums``."""
-        raise NotImplementedError
+        """Return infinity: without the lengths of the images nothing is proven of a quotient.
+
+        Values are bounded through ``core``, ``factors`` and ``factor_error``.
+        """
+        return np.zeros(np.shape(norms)), np.full(np.shape(norms), np.inf)

@@ -25,9 +25,10 @@ class Precomputed(Kernel):
         Whether the matrix is positive semidefinite; a gap is certified only if you say that it is.
     """
 
-    psd: bool | None = None  # type: ignore[assignment]
+    psd: bool | None = None
     asymmetry: float = 0.0
     name: ClassVar[str] = "precomputed"
+    knows_new_rows: ClassVar[bool] = False
 
     def resolved(self, rows: Rows) -> Precomputed:
         """Return this kernel, or refuse a matrix that is not square."""
@@ -62,6 +63,10 @@ class Precomputed(Kernel):
         message = "a precomputed kernel has no diagonal but that of the training matrix."
         raise UnsupportedError(message)
 
+    def training_diagonal_above(self, rows: Rows) -> Floats:
+        """Return the diagonal of the matrix, which is exact."""
+        return self.training_diagonal(rows)
+
     def training_diagonal(self, rows: Rows) -> Floats:
         """Return the diagonal of the matrix."""
         if rows.is_sparse:
@@ -77,7 +82,7 @@ class Precomputed(Kernel):
     def block_error(
         self,
         norms: Floats,
-        largest: float,  # noqa: ARG002
+        largest: Floats | float,  # noqa: ARG002
         terms: int,  # noqa: ARG002
         unit: float = UNIT_ROUNDOFF,  # noqa: ARG002
     ) -> tuple[Floats, Floats]:

@@ -28,7 +28,9 @@ class RBF(InnerProductKernel):
 
     gamma: float | str = "scale"
     name: ClassVar[str] = "rbf"
+    is_never_negative: ClassVar[bool] = True
     is_translation_invariant: ClassVar[bool] = True
+    splits: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gamma", checked_gamma(self.gamma))
@@ -51,9 +53,12 @@ class RBF(InnerProductKernel):
         """Return ``-gamma`` times the squared norms."""
         return np.asarray(-number(self.gamma) * squared_norms)
 
+    def limit(self, t: Any) -> Any:
+        """Return t, not above 0: a distance that rounds below zero is zero."""
+        return np.minimum(t, 0.0, out=t)
+
     def apply(self, t: Any, out: Any = None) -> Any:
-        """Return the exponentials; a distance that rounds below zero is zero."""
-        np.minimum(t, 0.0, out=t)
+        """Return the exponentials."""
         return np.exp(t, out=t if out is None else out)
 
     def value_error(self, size: Floats, error: Floats, unit: float) -> tuple[Floats, Floats]:  # noqa: ARG002
@@ -63,3 +68,7 @@ class RBF(InnerProductKernel):
     def diagonal(self, A: Any) -> Floats:
         """Return ones."""
         return np.ones(len_of(A))
+
+    def diagonal_above(self, A: Any, norms: Floats, terms: int) -> Floats:  # noqa: ARG002
+        """Return the diagonal, which is exact."""
+        return self.diagonal(A)

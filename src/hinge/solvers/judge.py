@@ -80,9 +80,7 @@ class Judge:
         since = progress.work - self.last_work
         if progress.at_rest:
             return True
-        patience = (
-            self._work_of_one if self._has_kernel else WORK_PER_CERTIFICATE * self._work_of_one
-        )
+        patience = (1 if self._has_kernel else WORK_PER_CERTIFICATE) * self._work_of_one
         if self._claims(progress) and (not self.refused or since >= patience):
             return True
         return not self._has_kernel and since >= max(patience, self.last_work)

@@ -1,0 +1,354 @@
+r"""Panels of kernel values, as fast as NumPy computes them.
+
+A panel is some rows against some support vectors. Where the kernel is a function of inner products
+(:mod:`hinge.kernels.inner_product`) it is one matrix product and one pass of that function, in
+float32 or float64:
+
+- dense rows are measured from a centre if distances are all that matters, and multiplied by BLAS,
+  in float32 a few features at a time, which keeps the bound on the rounding small;
+- sparse rows multiply a dense panel of the support vectors' columns: faster than a product of two
+  sparse matrices at any density, and than BLAS below a quarter;
+- products of small integers, as of one-hot columns, are exact in float32, and are made there;
+- an exponential of a sum is a product of exponentials, so what depends on one row or one support
+  vector only, :math:`e^{-\gamma\|a\|^2}`, is a factor of sums and never meets the panel.
+
+Other kernels are evaluated by their reference. Values end in float64, where they are summed.
+"""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from hinge.inequality import UNIT_ROUNDOFF, rounding_factor
+from hinge.kernels import InnerProductKernel, Kernel
+from hinge.rows import Rows
+
+Floats = NDArray[np.float64]
+Ids = NDArray[np.int64]
+Wanted = tuple[Rows, Ids]  # rows: of which data, and which
+
+PANEL_ROWS = 256
+PANEL_COLUMNS = 512
+_SINGLE_UNIT = 2.0**-24  # the unit roundoff of float32
+_LARGEST_INTEGER = 2.0**24  # integers up to there are exact in float32
+_SINGLE_TERMS = 192  # features that are multiplied at a time in float32
+_DENSE_FROM = 0.25  # density from which BLAS is faster than a sparse times a dense matrix
+_MANY_FEATURES = 2048  # of sparse rows: more than that, and a panel holds only columns in use
+_LARGEST_EXPONENT = 60.0  # exponentials up to there are well inside the range of float32
+_SPLITTING = 64.0 * UNIT_ROUNDOFF  # what two more exponentials and products add to a value
+_LEAST_SQUARE = 1e-300  # stands for squares that underflow
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Some support vectors, prepared for products.
+
+    Parameters
+    ----------
+    matrix : object
+        What rows are multiplied with.
+    used : ndarray of int or None
+        The features that it has; None for all.
+    shift : ndarray of shape (w,)
+        What each adds to the argument of the kernel, if that is not a factor of its value.
+    factors : ndarray of shape (w,)
+        What each column of values is to be multiplied with.
+    """
+
+    matrix: Any
+    used: NDArray[Any] | None
+    shift: NDArray[Any]
+    factors: Floats
+
+    def after(self, first: int) -> Columns:
+        """Return the columns from that one on."""
+        if first == 0:
+            return self
+        matrix = self.matrix[first:] if self.matrix.ndim == 1 else self.matrix[..., first:]
+        return Columns(matrix, self.used, self.shift[first:], self.factors[first:])
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Some rows, prepared for products; fields as in ``Columns``, and bounds on their norms."""
+
+    matrix: Any
+    shift: NDArray[Any]
+    factors: Floats
+    norms: Floats
+
+
+class Panels(ABC):
+    """How panels of one kernel are computed, over rows and support vectors of one kind."""
+
+    @abstractmethod
+    def columns(self, rows: Rows, ids: Ids) -> Columns:
+        """Prepare some of the training rows as support vectors."""
+
+    @abstractmethod
+    def panel(self, rows: Rows, ids: Ids) -> Panel:
+        """Prepare some rows."""
+
+    @abstractmethod
+    def values(self, panel: Panel, columns: Columns) -> Floats:
+        """Return the kernel values, but for the factors; valid until the next call."""
+
+    @abstractmethod
+    def error(self, panel: Panel) -> tuple[Floats, Floats]:
+        """Return relative and absolute error bounds of the values, row by row."""
+
+
+class ReferencePanels(Panels):
+    """Panels by the reference of a kernel, in float64.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    support, wanted : tuple of Rows and ndarray of int
+        The support vectors, and the rows that will be asked for.
+    """
+
+    def __init__(self, kernel: Kernel, support: Wanted, wanted: Wanted) -> None:
+        self._kernel = kernel
+        self._farthest = _largest_norm(*support)
+        self._terms = max(support[0].longest_row, wanted[0].longest_row)
+
+    def columns(self, rows: Rows, ids: Ids) -> Columns:
+        """Prepare some of the training rows as support vectors."""
+        operand = self._kernel.operand(rows, ids)
+        if sp.issparse(operand) or operand.ndim == 2:
+            operand = _Transposed(operand)
+        return Columns(operand, None, np.zeros(len(ids)), np.ones(len(ids)))
+
+    def panel(self, rows: Rows, ids: Ids) -> Panel:
+        """Prepare some rows."""
+        norms = rows.norm_bounds(rows.squared_norms[ids])
+        return Panel(rows.take(ids).matrix, np.zeros(0), np.ones(len(ids)), norms)
+
+    def values(self, panel: Panel, columns: Columns) -> Floats:
+        """Return the kernel values."""
+        return self._kernel.block(panel.matrix, getattr(columns.matrix, "rows", columns.matrix))
+
+    def error(self, panel: Panel) -> tuple[Floats, Floats]:
+        """Return relative and absolute error bounds of the values, row by row."""
+        return self._kernel.block_error(panel.norms, self._farthest, self._terms)
+
+
+class _Transposed:
+    """Rows that are cut as if they were columns."""
+
+    ndim = 2
+
+    def __init__(self, rows: Any) -> None:
+        self.rows = rows
+
+    def __getitem__(self, key: tuple[Any, slice]) -> _Transposed:
+        return _Transposed(self.rows[key[1]])
+
+
+class ProductPanels(Panels):
+    """Panels of a function of inner products.
+
+    Parameters
+    ----------
+    kernel : InnerProductKernel
+        The kernel.
+    support, wanted : tuple of Rows and ndarray of int
+        The support vectors, and the rows that will be asked for.
+    dtype : dtype, default=float64
+        The arithmetic of products and values; sums and shifts are in float64 always.
+    """
+
+    def __init__(
+        self, kernel: InnerProductKernel, support: Wanted, wanted: Wanted, dtype: Any = np.float64
+    ) -> None:
+        self._kernel = kernel
+        self._dtype = np.dtype(dtype)
+        self._unit = UNIT_ROUNDOFF if self._dtype == np.float64 else _SINGLE_UNIT
+        self._is_dense = _density(support[0]) >= _DENSE_FROM
+        self._is_exact = self._dtype == np.float64 and _products_are_integers(support, wanted)
+        self._centre: Floats | None = None
+        if self._is_dense and kernel.is_translation_invariant and not self._is_exact:
+            self._centre = _mean(*support)
+        self._terms = self._summed_terms(support[0], wanted[0])
+        self._farthest = self._reach(*support)
+        self._splits = kernel.splits and self._all_moderate(*wanted)
+        self._buffers = threading.local()
+
+    def columns(self, rows: Rows, ids: Ids) -> Columns:
+        """Prepare some of the training rows as support vectors."""
+        matrix, squares = self._prepared(rows, ids)
+        used = None
+        if sp.issparse(matrix):
+            if matrix.shape[1] > _MANY_FEATURES:
+                used = np.unique(matrix.indices)
+                matrix = matrix[:, used]
+            matrix = np.ascontiguousarray(matrix.toarray().T)
+        else:
+            matrix = matrix.T
+        if not self._is_exact:
+            matrix = np.multiply(matrix, self._kernel.scale).astype(self._dtype, copy=False)
+        return Columns(matrix, used, *self._shares(squares))
+
+    def panel(self, rows: Rows, ids: Ids) -> Panel:
+        """Prepare some rows."""
+        matrix, squares = self._prepared(rows, ids)
+        if not self._is_exact:
+            matrix = matrix.astype(self._dtype, copy=False)
+        return Panel(matrix, *self._shares(squares), self._norms(squares))
+
+    def values(self, panel: Panel, columns: Columns) -> Floats:
+        """Return the kernel values, but for the factors, in a buffer of this thread."""
+        t = self._products(panel, columns)
+        if self._is_exact:
+            exact = self._buffer("scaled", np.float64, t.shape)
+            t = np.multiply(t, self._kernel.scale, out=exact, dtype=np.float64)
+        if not self._splits:
+            t += columns.shift[None, :]
+            t += panel.shift[:, None]
+        if t.dtype == np.float64:
+            return np.asarray(self._kernel.apply(t))
+        # The cast to float64 happens on the way out of the function, a few values at a time.
+        return np.asarray(self._kernel.apply(t, out=self._buffer("cast", np.float64, t.shape)))
+
+    def error(self, panel: Panel) -> tuple[Floats, Floats]:
+        """Return relative and absolute error bounds of the values, row by row."""
+        norms, far, terms = panel.norms, self._farthest, self._terms
+        if not self._splits:
+            return self._kernel.block_error(norms, far, terms, self._unit)
+        # Shifts were kept out of the products, in float64.
+        size, error = self._kernel.argument_error(norms, far, terms, UNIT_ROUNDOFF)
+        product = abs(self._kernel.scale) * norms * far
+        error += rounding_factor(terms + 4, self._unit) * product
+        relative, absolute = self._kernel.value_error(size, error, self._unit)
+        return relative + _SPLITTING, absolute
+
+    def _products(self, panel: Panel, columns: Columns) -> NDArray[Any]:
+        """Return the inner products, scaled unless they are exact."""
+        rows = panel.matrix if columns.used is None else panel.matrix[:, columns.used]
+        if sp.issparse(rows):
+            return np.asarray(rows @ columns.matrix)
+        kind, shape = columns.matrix.dtype, (rows.shape[0], columns.matrix.shape[1])
+        products = self._buffer("products", kind, shape)
+        step = rows.shape[1] if kind == np.float64 or self._is_exact else _SINGLE_TERMS
+        np.matmul(rows[:, :step], columns.matrix[:step], out=products)
+        for start in range(step, rows.shape[1], step):
+            some = slice(start, start + step)
+            more = self._buffer("more", kind, shape)
+            products += np.matmul(rows[:, some], columns.matrix[some], out=more)
+        return products
+
+    def _summed_terms(self, rows: Rows, others: Rows) -> int:
+        """Return how many roundings one after another an inner product has at the most."""
+        if self._is_exact:
+            return 0
+        if not self._is_dense:
+            return max(rows.longest_row, others.longest_row)
+        n = rows.n_features
+        if self._unit == UNIT_ROUNDOFF or n <= _SINGLE_TERMS:
+            return n
+        return _SINGLE_TERMS + -(-n // _SINGLE_TERMS)
+
+    def _prepared(self, rows: Rows, ids: Ids) -> tuple[Any, Floats]:
+        """Return some rows, dense and centred or as they are, and their squared norms."""
+        matrix = rows.take(ids).matrix
+        if self._is_exact:
+            matrix = matrix.astype(np.float32, copy=False)
+        elif self._unit == UNIT_ROUNDOFF:
+            matrix = matrix.astype(np.float64, copy=False)
+        if self._is_dense and sp.issparse(matrix):
+            matrix = matrix.toarray()
+        if self._centre is None:
+            return matrix, rows.squared_norms[ids]
+        centred = matrix - self._centre
+        return centred, np.einsum("ij,ij->i", centred, centred)
+
+    def _shares(self, squares: Floats) -> tuple[NDArray[Any], Floats]:
+        """Return what rows of these squared norms add to an argument, and multiply a sum with."""
+        shift = self._kernel.shift(squares)
+        if self._splits:
+            return shift, np.asarray(self._kernel.apply(shift.copy()))
+        return shift.astype(self._dtype), np.ones(len(squares))
+
+    def _norms(self, squares: Floats) -> Floats:
+        """Return upper bounds on norms from computed squares of rows, centred or not."""
+        terms = len(self._centre) if self._centre is not None else self._terms
+        above = squares * (1.0 + 2.0 * rounding_factor(terms + 4))
+        return np.sqrt(above + _LEAST_SQUARE)
+
+    def _reach(self, rows: Rows, ids: Ids) -> float:
+        """Return a bound on the norm of every one of some rows, from the centre."""
+        if self._centre is None:
+            return _largest_norm(rows, ids)
+        largest = [np.max(self._norms(self._prepared(rows, part)[1])) for part in parts(ids)]
+        return float(max(largest, default=0.0))
+
+    def _all_moderate(self, rows: Rows, ids: Ids) -> bool:
+        """Return whether every exponential stays far from the ends of the range of float32."""
+        if not self._is_moderate(0.0):
+            return False
+        if self._centre is not None:
+            # Often enough, and cheaper than to measure every row.
+            far = _largest_norm(rows, ids) + float(np.linalg.norm(self._centre))
+            if self._is_moderate(far * (1.0 + 1e-12)):
+                return True
+        return self._is_moderate(self._reach(rows, ids))
+
+    def _is_moderate(self, reach: float) -> bool:
+        both = max(self._farthest, reach)
+        size, _ = self._kernel.argument_error(np.asarray([both]), both, self._terms, self._unit)
+        return bool(size[0] <= _LARGEST_EXPONENT)
+
+    def _buffer(self, name: str, dtype: Any, shape: tuple[int, ...]) -> NDArray[Any]:
+        """Return this thread's buffer of that name, as an array of that shape."""
+        buffer = self._buffers.__dict__.get(name)
+        size = shape[0] * shape[1]
+        if buffer is None or buffer.size < size:
+            buffer = np.empty(max(size, PANEL_ROWS * PANEL_COLUMNS), dtype=dtype)
+            setattr(self._buffers, name, buffer)
+        return np.asarray(buffer[:size].reshape(shape))
+
+
+def parts(ids: Ids) -> list[Ids]:
+    """Return the numbers in groups of a panel's height."""
+    return [ids[start : start + PANEL_ROWS] for start in range(0, len(ids), PANEL_ROWS)]
+
+
+def _density(rows: Rows) -> float:
+    return rows.n_stored / (float(rows.n_rows) * rows.n_features)
+
+
+def _largest_norm(rows: Rows, ids: Ids) -> float:
+    return float(np.max(rows.norm_bounds(rows.squared_norms[ids]), initial=0.0))
+
+
+def _mean(rows: Rows, ids: Ids) -> Floats:
+    """Return the mean of some rows."""
+    total = np.zeros(rows.n_features)
+    for part in parts(ids):
+        total += np.asarray(rows.take(part).matrix.sum(axis=0, dtype=np.float64))
+    return total / max(1, len(ids))
+
+
+def _products_are_integers(support: Wanted, wanted: Wanted) -> bool:
+    """Return whether all values are integers so small that float32 sums their products exactly."""
+    far = _largest_norm(*support)
+    if far * max(far, _largest_norm(*wanted)) > _LARGEST_INTEGER:
+        return False
+    kinds = [support[0]] if wanted[0] is support[0] else [support[0], wanted[0]]
+    return all(_are_integers(rows.values) for rows in kinds)
+
+
+def _are_integers(values: NDArray[Any]) -> bool:
+    flat = values.reshape(-1)
+    step = PANEL_ROWS * PANEL_COLUMNS
+    pieces = (flat[start : start + step] for start in range(0, len(flat), step))
+    return all(bool(np.array_equal(piece, np.rint(piece))) for piece in pieces)

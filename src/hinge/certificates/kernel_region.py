@@ -1,0 +1,198 @@
+r"""Where the optimum of a kernel machine must lie, and which labels that settles.
+
+As for a linear machine (:mod:`hinge.certificates.settled`), in the space of the kernel: a machine's
+weights are those of its dual point, so the optimum's are within :math:`r = \sqrt{\text{gap}}`, and
+no decision value is further from the optimum's than :math:`r\,\|\phi(x)\|`,
+:math:`\|\phi(x)\|^2 = k(x, x)`.
+
+A free intercept is bounded by an interval as there, with scores measured from a point m. Here m is
+the mean of the support vectors, weighted by the size of their coefficients: the sums
+:math:`\sum_j |b_j| k(x_j, x)` are at hand, and
+
+.. math:: \|\phi(x) - m\|^2 = k(x, x) - \frac{2}{T} \sum_j |b_j| k(x_j, x) + \|m\|^2,
+          \qquad T = \sum_j |b_j| .
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hinge.certificates.kernel_machine import Machine
+from hinge.certificates.kernel_scores import Scores, machine_of, scores_at
+from hinge.certificates.kernel_sums import correct_sum
+from hinge.certificates.settled import intercept_interval
+from hinge.errors import InvalidDataError
+from hinge.inequality import UNIT_ROUNDOFF, score_bounds
+from hinge.kernels import Kernel
+from hinge.problem import Intercept, Problem
+from hinge.result import Point
+from hinge.rows import Rows
+from hinge.threads import single_threaded_blas
+
+Floats = NDArray[np.float64]
+
+_ROUNDINGS = 32.0 * UNIT_ROUNDOFF  # of the few sums that make a distance
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The point m that scores are measured from, and what rounding may have done to it.
+
+    Parameters
+    ----------
+    total : float
+        Sum of the sizes of the coefficients.
+    square : float
+        Upper bound on the squared norm of m.
+    score : float
+        The machine's score at m.
+    error : float
+        Bound on its error.
+    """
+
+    total: float
+    square: float
+    score: float
+    error: float
+
+
+@dataclass(frozen=True)
+class KernelRegion:
+    """A ball about a kernel machine that holds the optimal one, and the intercept's interval.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    rows : Rows
+        Rows with the support vectors among them; a pickle keeps no others.
+    support : ndarray of int
+        The support vectors.
+    coef : ndarray
+        Their coefficients ``b = y alpha``.
+    radius : float
+        Radius of the ball.
+    origin : Origin or None
+        What scores are measured from; None for the zero vector.
+    offsets : tuple of two float
+        Interval of the optimum's intercept, plus its score at the origin.
+    """
+
+    kernel: Kernel
+    rows: Rows
+    support: NDArray[np.int64]
+    coef: Floats
+    radius: float
+    origin: Origin | None
+    offsets: tuple[float, float]
+
+    def __getstate__(self) -> dict[str, Any]:
+        taken = {"rows": self.rows.take(self.support), "support": np.arange(len(self.support))}
+        return {**self.__dict__, **taken}
+
+    def decision_bounds(self, X: Any) -> tuple[Floats, Floats]:
+        """Return bounds on the optimum's decision value of every row of X."""
+        rows = X if isinstance(X, Rows) else Rows(X)
+        if rows.n_features != self.rows.n_features:
+            message = (
+                f"X has {rows.n_features} features; the certificate is for {self.rows.n_features}."
+            )
+            raise InvalidDataError(message)
+        machine = Machine(self.kernel, self.rows, self.support, self.coef)
+        with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
+            scores = scores_at(machine, (rows, np.arange(rows.n_rows)))
+            squares = self.kernel.training_diagonal_above(rows)
+            lower, upper = self.bounds_of(scores, squares)
+            return (
+                np.nextafter(lower + self.offsets[0], -np.inf),
+                np.nextafter(upper + self.offsets[1], np.inf),
+            )
+
+    def bounds_of(self, scores: Scores, squares: Floats) -> tuple[Floats, Floats]:
+        """Return bounds on scores without intercept, from the origin, of rows of such images.
+
+        Parameters
+        ----------
+        scores : Scores
+            The machine's scores.
+        squares : ndarray
+            Upper bounds on the squared norms of the images.
+        """
+        values, error = scores.values, scores.error
+        if self.origin is not None:
+            total = self.origin.total
+            means = (scores.plus + scores.minus) / total
+            size = squares + 2.0 * np.abs(means) + self.origin.square
+            squares = squares - 2.0 * means + self.origin.square
+            squares = np.maximum(squares, 0.0) + 2.0 * error / total + _ROUNDINGS * size
+            error = error + self.origin.error + _ROUNDINGS * np.abs(values)
+            values = values - self.origin.score
+        norms = np.sqrt(squares) * (1.0 + 4.0 * UNIT_ROUNDOFF)
+        lower, upper = score_bounds(values, norms, self.radius, error)
+        unknown = ~(np.isfinite(lower) & np.isfinite(upper))
+        lower[unknown], upper[unknown] = -np.inf, np.inf
+        return lower, upper
+
+
+def kernel_region(
+    problem: Problem,
+    point: Point,
+    scores: Scores,
+    gap: float,
+    check: Callable[[], None] | None = None,
+) -> KernelRegion | None:
+    """Return the region that a certified gap proves to hold the optimum.
+
+    Parameters
+    ----------
+    problem : Problem
+        A problem with a kernel.
+    point : Point
+        The machine.
+    scores : Scores
+        Its scores at the training rows.
+    gap : float
+        Its certified gap, absolute.
+    check : callable or None, default=None
+        Called now and then; may raise to abandon the search for the intercept.
+
+    Returns
+    -------
+    KernelRegion or None
+        The region; None for a precomputed kernel, which says nothing about other rows.
+    """
+    machine = machine_of(problem, point)
+    if not machine.kernel.knows_new_rows:
+        return None
+    radius = math.sqrt(gap) * (1.0 + 4.0 * UNIT_ROUNDOFF)
+    region = KernelRegion(
+        machine.kernel, problem.rows, machine.ids, machine.coef, radius, None, (0.0, 0.0)
+    )
+    if problem.intercept is not Intercept.FREE:
+        return region
+    region = replace(region, origin=_origin(machine, scores))
+    lower, upper = region.bounds_of(scores, problem.image_squares)
+    if not (np.isfinite(lower) & np.isfinite(upper))[problem.costs > 0].all():
+        return replace(region, offsets=(-math.inf, math.inf))
+    return replace(region, offsets=intercept_interval(problem, lower, upper, check))
+
+
+def _origin(machine: Machine, scores: Scores) -> Origin | None:
+    """Return the mean of the support vectors by the size of their coefficients, if there is one."""
+    sizes = np.abs(machine.coef)
+    total = correct_sum(sizes)
+    if not 0.0 < total < math.inf:
+        return None
+    at = machine.ids
+    values, sums, errors = scores.values[at], scores.plus[at] + scores.minus[at], scores.error[at]
+    spread = correct_sum(sizes * errors)
+    square = (correct_sum(sizes * sums) + spread) / total / total
+    square += _ROUNDINGS * correct_sum(sizes * np.abs(sums)) / total / total
+    error = (spread + _ROUNDINGS * correct_sum(sizes * np.abs(values))) / total
+    return Origin(total, square, correct_sum(sizes * values) / total, error * (1.0 + 1e-15))
