@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from hinge.errors import InvalidParameterError
 from hinge.inequality import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
@@ -24,6 +25,13 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Ids = NDArray[np.int64]
+
+
+def checked_psd(psd: bool | None) -> None:
+    """Refuse what a caller says of definiteness unless it is yes, no or unknown."""
+    if psd is not None and not isinstance(psd, bool):
+        message = f"psd must be True, False or None; got {psd!r}."
+        raise InvalidParameterError(message)
 
 
 class Kernel(ABC):

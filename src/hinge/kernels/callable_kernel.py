@@ -10,7 +10,7 @@ import numpy as np
 
 from hinge.errors import InvalidDataError, InvalidParameterError
 from hinge.inequality import UNIT_ROUNDOFF
-from hinge.kernels.base import Floats, Kernel
+from hinge.kernels.base import Floats, Kernel, checked_psd
 from hinge.kernels.products import as_pair, as_rows
 
 _ROWS_AT_A_TIME = 64  # of a diagonal, for which the function computes their whole block
@@ -39,6 +39,7 @@ class CallableKernel(Kernel):
         if not callable(self.function):
             message = f"CallableKernel takes a function of two arrays; got {self.function!r}."
             raise InvalidParameterError(message)
+        checked_psd(self.psd)
 
     def __repr__(self) -> str:
         place = getattr(self.function, "__module__", None)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hinge.errors import InvalidParameterError, unknown_name
+from hinge.inequality import UNIT_ROUNDOFF
 from hinge.parameters import real_number
 
 if TYPE_CHECKING:
@@ -64,4 +65,6 @@ def _variance(rows: Rows) -> float:
         deviations = np.ravel(block.values) - mean
         squares += float(deviations @ deviations)
     absent = entries - rows.n_stored
-    return (squares + absent * mean * mean) / entries
+    variance = (squares + absent * mean * mean) / entries
+    # The mean of equal numbers is rounded: what that leaves of them is no variance.
+    return variance if variance > (8.0 * UNIT_ROUNDOFF * mean) ** 2 else 0.0

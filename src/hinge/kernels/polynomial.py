@@ -82,10 +82,10 @@ class Polynomial(InnerProductKernel):
         reach = size + error
         with np.errstate(over="ignore", invalid="ignore"):
             absolute = self.degree * reach ** (self.degree - 1) * error
-            # Beyond the largest number, and below the smallest normal one, nothing is proven.
+            # A product may overflow, where nothing is proven, or lose a fixed amount.
             info = np.finfo(np.float32 if unit > 1e-10 else np.float64)
-            fits = reach ** (2 * self.degree) < float(info.max)
-            absolute = absolute + 4.0 * self.degree * float(info.smallest_normal)
-            absolute = absolute * np.maximum(1.0, reach) ** self.degree
+            largest = np.maximum(1.0, reach) ** self.degree
+            absolute = absolute + 4.0 * self.degree * float(info.smallest_normal) * largest
+            fits = 2.0 * largest < float(info.max)
         relative = np.full_like(error, rounding_factor(self.degree, unit))
         return relative, np.where(fits, absolute, np.inf)

@@ -9,7 +9,7 @@ import numpy as np
 
 from hinge.errors import InvalidDataError, UnsupportedError
 from hinge.inequality import UNIT_ROUNDOFF
-from hinge.kernels.base import Floats, Ids, Kernel
+from hinge.kernels.base import Floats, Ids, Kernel, checked_psd
 
 if TYPE_CHECKING:
     from hinge.rows import Rows
@@ -29,6 +29,9 @@ class Precomputed(Kernel):
     asymmetry: float = 0.0
     name: ClassVar[str] = "precomputed"
     knows_new_rows: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        checked_psd(self.psd)
 
     def resolved(self, rows: Rows) -> Precomputed:
         """Return this kernel, or refuse a matrix that is not square."""

@@ -15,7 +15,7 @@ from hinge.parameters import real_number
 if TYPE_CHECKING:
     from hinge.rows import Rows
 
-_TANH_UNITS = 16.0  # units of roundoff, so 8 ulp
+TANH_UNITS = 16.0  # units of roundoff, so 8 ulp
 
 
 @dataclass(frozen=True)
@@ -62,4 +62,4 @@ class Sigmoid(InnerProductKernel):
 
     def value_error(self, size: Floats, error: Floats, unit: float) -> tuple[Floats, Floats]:  # noqa: ARG002
         """Return the error of t, which no value magnifies, and that of the function."""
-        return np.full_like(error, _TANH_UNITS * unit), error
+        return np.full_like(error, TANH_UNITS * unit), error

@@ -6,8 +6,8 @@ not checked again before ten times a certificate's work has been done, and neith
 between, each time at twice the distance. So certificates are at most a tenth of the work, apart
 from the last one, which every run owes.
 
-The certificate of a kernel machine costs as much as a good part of its training. It is made when the
-solver says that it has arrived, and at the end, never on a schedule.
+The certificate of a kernel machine costs as much as a good part of its training. It is made when
+the solver says that it has arrived, and at the end, never on a schedule.
 """
 
 from __future__ import annotations

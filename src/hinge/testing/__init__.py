@@ -5,7 +5,8 @@ Shipped for those who write solvers of their own; nothing else in hinge imports 
 
 from __future__ import annotations
 
-from hinge.testing.exact import Recomputed, recompute
+from hinge.testing.exact import Recomputed, kernel_matrix, recompute
+from hinge.testing.extended_kernels import extended_kernel
 from hinge.testing.known_optimum import KnownOptimum, known_optimum
 from hinge.testing.reference import reference_solution
 from hinge.testing.solver_checks import yield_checks
@@ -14,6 +15,8 @@ from hinge.testing.verification import verify, verify_certificate
 __all__ = [
     "KnownOptimum",
     "Recomputed",
+    "extended_kernel",
+    "kernel_matrix",
     "known_optimum",
     "recompute",
     "reference_solution",

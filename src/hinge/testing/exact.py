@@ -1,7 +1,8 @@
 """A point judged in rational or extended arithmetic, by code that is written twice on purpose.
 
 Nothing here calls the losses, the block passes or the certificates of hinge: the objective is
-spelled out again, in exact fractions for small problems and in ``numpy.longdouble`` for others.
+spelled out again, in exact fractions for small problems and in ``numpy.longdouble`` for others and
+for kernels.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import scipy.sparse as sp
 
 from hinge.problem import Problem
 from hinge.result import Point
+from hinge.testing.extended_kernels import extended_kernel
 from hinge.testing.reference import raw_matrix
 
 EXACT_UP_TO = 4096  # stored values; beyond them rational arithmetic takes too long
@@ -67,20 +69,23 @@ def recompute(problem: Problem, point: Point) -> Recomputed:
         The values.
     """
     number = _arithmetic(problem)
-    rows = _convert(number, raw_matrix(problem.rows))
     y = _convert(number, np.asarray(problem.signs, dtype=np.float64))
     costs = _convert(number, np.asarray(problem.costs))
-    coef = _convert(number, point.coef)
     b = number(float(point.intercept))
     given = np.zeros(problem.n_rows) if point.dual_coef is None else point.dual_coef
     alpha = _convert(number, given)
-    margins = y * (rows @ coef + b)
-    scale = number(problem.intercept_scale)
-    augmented = problem.intercept.value == "augmented"
-    primal = coef @ coef / 2 + (b * b / (2 * scale * scale) if augmented else number(0))
     balance = y @ alpha
-    weights = rows.T @ (y * alpha)
-    dual = -(weights @ weights) / 2 - (scale * scale * balance * balance / 2 if augmented else 0)
+    if problem.kernel is None:
+        scores, primal, dual = _linear_parts(problem, point, number, y * alpha)
+    else:
+        scores = kernel_matrix(problem) @ (y * alpha)
+        primal = (y * alpha) @ scores / 2
+        dual = -primal
+    if problem.intercept.value == "augmented":
+        scale = number(problem.intercept_scale)
+        primal += b * b / (2 * scale * scale)
+        dual -= scale * scale * balance * balance / 2
+    margins = y * (scores + b)
     value, conjugate, top = _formulas(problem, number)
     in_the_box = True
     for c, a, m in zip(costs, alpha, margins, strict=True):
@@ -91,9 +96,40 @@ def recompute(problem: Problem, point: Point) -> Recomputed:
     return Recomputed(primal, dual, balance, list(margins), in_the_box)
 
 
+def kernel_matrix(problem: Problem) -> Any:
+    """Return the kernel matrix of a problem in extended precision.
+
+    Parameters
+    ----------
+    problem : Problem
+        A problem with a kernel, of at most some hundred rows.
+
+    Returns
+    -------
+    ndarray of longdouble of shape (n_samples, n_samples)
+        The matrix.
+    """
+    kernel = problem.kernel
+    if kernel is None:
+        message = "the problem has no kernel."
+        raise ValueError(message)
+    rows = raw_matrix(problem.rows)
+    return extended_kernel(kernel, rows, kernel.operand(problem.rows, np.arange(problem.n_rows)))
+
+
+def _linear_parts(
+    problem: Problem, point: Point, number: Callable[[float], Number], pulls: Any
+) -> tuple[Any, Number, Number]:
+    """Return scores, and both objectives' halves of squared norms without a constant feature."""
+    rows = _convert(number, raw_matrix(problem.rows))
+    coef = _convert(number, point.coef)
+    weights = rows.T @ pulls
+    return rows @ coef, coef @ coef / 2, -(weights @ weights) / 2
+
+
 def _arithmetic(problem: Problem) -> Callable[[float], Number]:
     small = problem.n_rows * problem.n_features <= EXACT_UP_TO
-    return Fraction if small else np.longdouble
+    return Fraction if small and problem.kernel is None else np.longdouble
 
 
 def _convert(number: Callable[[float], Number], values: Any) -> Any:

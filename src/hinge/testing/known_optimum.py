@@ -27,6 +27,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from hinge.kernels import Precomputed
 from hinge.losses import Loss, get_loss
 from hinge.problem import Intercept, Problem
 from hinge.result import Point
@@ -85,6 +86,7 @@ def known_optimum(
     weighted: bool = False,
     n_pairs: int = 12,
     seed: int = 0,
+    kernel: str | None = None,
 ) -> KnownOptimum:
     """Return a random problem whose optimum is known exactly.
 
@@ -104,6 +106,8 @@ def known_optimum(
         Pairs of rows, one of each class; at least 3.
     seed : int, default=0
         Seed of the choice.
+    kernel : {"linear", "precomputed"} or None, default=None
+        Give the same problem as a kernel machine, by its rows or by their inner products.
 
     Returns
     -------
@@ -123,6 +127,8 @@ def known_optimum(
     if not np.array_equal(stored, rows[order]):
         message = f"the rows of seed {seed} are not exact in {np.dtype(dtype)}; take fewer pairs."
         raise ValueError(message)
+    if kernel == "precomputed":
+        stored = stored @ stored.T  # exact: multiples of a power of two, and few digits
     problem = Problem(
         sp.csr_array(stored) if sparse else stored,
         optimum.signs[order].astype(int),
@@ -130,9 +136,10 @@ def known_optimum(
         C=_C,
         intercept=kind,
         intercept_scale=_SCALE,
+        kernel=Precomputed(psd=True) if kernel == "precomputed" else kernel,
         sample_weight=optimum.weights[order] if weighted else None,
     )
-    point = Point(coef, optimum.intercept, optimum.alpha[order])
+    point = Point(coef if kernel is None else np.zeros(0), optimum.intercept, optimum.alpha[order])
     return KnownOptimum(problem, point, _value(chosen, kind, optimum))
 
 

@@ -35,7 +35,7 @@ def raw_matrix(rows: Rows) -> Any:
 
 
 def reference_solution(problem: Problem, tolerance: float = 1e-10) -> Point:
-    """Solve the dual quadratic program with clarabel.
+    """Solve the dual quadratic program with clarabel, with or without a kernel.
 
     Meant for problems of at most some thousand rows. Rows without cost are left out before the
     solver sees them (their variables have no interior).
@@ -53,6 +53,8 @@ def reference_solution(problem: Problem, tolerance: float = 1e-10) -> Point:
         Weights ``w(alpha)``, intercept and dual coefficients, clipped to their box.
     """
     kept = np.flatnonzero(problem.costs > 0)
+    if problem.kernel is not None:
+        return _kernel_solution(problem, kept, tolerance)
     matrix = sp.csr_array(raw_matrix(problem.rows))[kept]
     program = problem.dual()
     solution = _solve(matrix, program, kept, tolerance)
@@ -68,12 +70,6 @@ def reference_solution(problem: Problem, tolerance: float = 1e-10) -> Point:
 
 def _solve(matrix: Any, program: DualProgram, kept: NDArray[np.int64], tolerance: float) -> Any:
     """Minimise over ``(b, v)`` with ``v = X'b``, which keeps the quadratic form sparse."""
-    try:
-        import clarabel  # noqa: PLC0415 - only tests need it
-    except ImportError as error:
-        message = "reference_solution needs clarabel: pip install clarabel"
-        raise ImportError(message) from error
-
     if program.constant_feature:
         column = np.full((matrix.shape[0], 1), program.constant_feature)
         matrix = sp.hstack([matrix, column])
@@ -84,8 +80,57 @@ def _solve(matrix: Any, program: DualProgram, kept: NDArray[np.int64], tolerance
     equalities = [sp.hstack([matrix.T, -sp.eye_array(d)])]
     if program.groups:
         equalities.append(sp.csr_array(np.concatenate([np.ones(n), np.zeros(d)])[None, :]))
+    return _minimised((quadratic, linear), equalities, (lower, upper), tolerance)
+
+
+def _kernel_solution(problem: Problem, kept: NDArray[np.int64], tolerance: float) -> Point:
+    """Solve the dual of a kernel machine, whose quadratic form is dense."""
+    kernel, program = problem.kernel, problem.dual()
+    if kernel is None or kernel.psd is False:
+        message = f"no reference solution for {kernel!r}: the dual is not concave."
+        raise ValueError(message)
+    rows = problem.rows.take(kept).matrix
+    matrix = kernel.block(rows, kernel.operand(problem.rows, kept))
+    matrix = 0.5 * (matrix + matrix.T) + np.diag(program.diagonal[kept])
+    objective = (sp.csc_array(np.triu(matrix)), -program.linear[kept])
+    equalities = [sp.csr_array(np.ones((1, len(kept))))] if program.groups else []
+    bounds = (program.lower[kept], program.upper[kept])
+    solution = _minimised(objective, equalities, bounds, tolerance)
+    alpha = np.zeros(problem.n_rows)
+    alpha[kept] = np.abs(np.clip(np.asarray(solution.x), *bounds))
+    intercept = float(solution.z[0]) if program.groups else 0.0
+    return Point(np.zeros(0), intercept, alpha)
+
+
+def _minimised(
+    objective: tuple[Any, Floats],
+    equalities: list[Any],
+    bounds: tuple[Floats, Floats],
+    tolerance: float,
+) -> Any:
+    """Minimise a quadratic program whose first variables have bounds and whose equalities sum to 0.
+
+    Parameters
+    ----------
+    objective : tuple
+        Quadratic form (sparse, its upper half) and linear term.
+    equalities : list of sparse matrices
+        What must be zero.
+    bounds : tuple of two ndarray
+        Lower and upper bounds, infinite ones included.
+    tolerance : float
+        Gap and feasibility tolerance.
+    """
+    try:
+        import clarabel  # noqa: PLC0415 - only tests need it
+    except ImportError as error:
+        message = "reference_solution needs clarabel: pip install clarabel"
+        raise ImportError(message) from error
+
+    quadratic, linear = objective
+    lower, upper = bounds
     above, below = np.flatnonzero(np.isfinite(upper)), np.flatnonzero(np.isfinite(lower))
-    select = sp.eye_array(n + d).tocsr()
+    select = sp.eye_array(len(linear)).tocsr()
     constraints = sp.vstack([*equalities, select[above], -select[below]]).tocsc()
     n_equal = sum(piece.shape[0] for piece in equalities)
     right = np.concatenate([np.zeros(n_equal), upper[above], -lower[below]])

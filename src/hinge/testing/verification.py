@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hinge.problem import Intercept, Problem
 from hinge.result import Certificate, Point, Solution, Status, Stop
@@ -94,16 +95,26 @@ def verify_certificate(problem: Problem, point: Point, certificate: Certificate)
 
 def _magnitude(problem: Problem, point: Point, scale: float) -> float:
     """Return the size of the terms that cancel in the objective: what rounding is relative to."""
-    row_norms = np.sqrt(problem.rows.squared_norms)
-    scores = float(np.linalg.norm(point.coef)) * row_norms + abs(point.intercept)
+    row_norms = _row_norms(problem)
+    length = float(np.linalg.norm(point.coef))
+    if problem.kernel is not None and point.dual_coef is not None:
+        length = float(point.dual_coef @ row_norms)
+    scores = length * row_norms + abs(point.intercept)
     return scale + float(problem.costs @ (1.0 + scores))
+
+
+def _row_norms(problem: Problem) -> NDArray[np.float64]:
+    """Return the norms of the rows, or of their images under the kernel."""
+    if problem.kernel is None:
+        return np.sqrt(problem.rows.squared_norms)
+    return np.sqrt(np.maximum(problem.kernel.training_diagonal(problem.rows), 0.0))
 
 
 def _balance_penalty(problem: Problem, recomputed: Recomputed) -> float:
     """Return what a certificate may charge for ``y'alpha != 0``: a bound on |b*| times it."""
     if problem.intercept is not Intercept.FREE:
         return 0.0
-    largest = math.sqrt(float(np.max(problem.rows.squared_norms[problem.costs > 0])))
+    largest = float(np.max(_row_norms(problem)[problem.costs > 0]))
     bound = problem.loss.zero_from + largest * math.sqrt(2.0 * float(recomputed.primal))
     return bound * abs(float(recomputed.balance))
 
