@@ -92,8 +92,9 @@ class _Sums:
             magnitude = plus + minus
         absolute = self.absolute
         # A panel's sum, then the sums of panels one after another, or in a tree.
-        panels = 2 * (len(machine.ids) // PANEL_ROWS) + 64
-        inexact = self.relative + rounding_factor(max(PANEL_COLUMNS, PANEL_ROWS) + panels)
+        n = len(machine.ids)
+        summed = min(n, max(PANEL_COLUMNS, PANEL_ROWS)) + 2 * (n // PANEL_ROWS) + 8
+        inexact = self.relative + rounding_factor(summed)
         inexact += machine.weight_error + 8.0 * UNIT_ROUNDOFF
         if machine.has_factors:
             factors, errors = row_factors(machine.kernel, *wanted)

@@ -1,0 +1,136 @@
+"""Where the optimum of a kernel machine lies, and labels that no further training can change."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from tests.certificates.kernel_problems import (
+    near_point,
+    plain_scores,
+    random_kernel_point,
+    random_kernel_problem,
+)
+
+from hinge import Point, Problem
+from hinge.certificates import gap
+from hinge.kernels import RBF, Laplacian, Linear, Normalised, Polynomial, Precomputed
+from hinge.losses import optimal_intercepts
+from hinge.testing import known_optimum, reference_solution
+
+LOSSES = ["hinge", "squared_hinge", "huber"]
+
+
+def _optimal_scores(known) -> list[np.ndarray]:
+    """Return the decision values of the optimum, for both ends of what b* may be."""
+    problem = known.problem
+    scores = plain_scores(problem, known.point.dual_coef)
+    intercepts = [known.point.intercept]
+    if problem.intercept.value == "free":
+        signs = problem.signs.astype(float)
+        intercepts += optimal_intercepts(problem.loss, scores, signs, problem.costs)
+    return [scores + intercept for intercept in intercepts]
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("intercept", ["free", "none"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_bounds_hold_every_optimum(loss: str, intercept: str, sparse: bool, seed) -> None:
+    rng = np.random.default_rng(seed)
+    settled = []
+    for case in range(6):
+        known = known_optimum(
+            loss, intercept, sparse=sparse, weighted=True, seed=seed + case, kernel="linear"
+        )
+        for size in (0.0, 1e-9, 1e-6, 1e-3, 1.0):
+            point = near_point(known.problem, known.point, size, rng)
+            certificate = gap(known.problem, point)
+            lower, upper = certificate.decision_bounds(known.problem.rows)
+            for values in _optimal_scores(known):
+                assert (lower <= values).all()
+                assert (values <= upper).all()
+            if size <= 1e-9:
+                settled.append(np.mean(certificate.settled(known.problem.rows)))
+    assert np.mean(settled) > 0.4
+
+
+def test_two_certificates_of_one_problem_never_contradict_each_other(seed: int) -> None:
+    """Both intervals hold the same optimum, so they overlap: no tolerance, on any problem."""
+    rng = np.random.default_rng(seed)
+    settled_by_loose, judged = 0, 0
+    while judged < 150:
+        problem = random_kernel_problem(rng)
+        if problem.kernel.name == "precomputed":
+            continue
+        judged += 1
+        best = near_point(problem, reference_solution(problem, 1e-8), 0.0, rng)
+        extra = np.abs(rng.normal(size=(5, problem.n_features)))
+        tight, loose = gap(problem, best), gap(problem, random_kernel_point(problem, rng))
+        for queries in (problem.rows, extra, sp.csr_array(extra)):
+            bounds = [certificate.decision_bounds(queries) for certificate in (tight, loose)]
+            assert (bounds[0][0] <= bounds[1][1]).all()
+            assert (bounds[1][0] <= bounds[0][1]).all()
+            settled_by_loose += int(loose.settled(queries).sum())
+    assert settled_by_loose > 150
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [RBF(0.05), Polynomial(2, 0.5, 1.0), Laplacian(0.05), Normalised(Linear())],
+    ids=repr,
+)
+def test_a_smaller_gap_settles_more(kernel) -> None:
+    rng = np.random.default_rng(0)
+    X = np.abs(rng.normal(size=(120, 3)))
+    problem = Problem(X, X[:, 0] > X[:, 1], C=10.0, kernel=kernel)
+    best = reference_solution(problem)
+    queries = np.abs(rng.normal(size=(300, 3)))
+    counts = [
+        gap(problem, near_point(problem, best, size, np.random.default_rng(1))).unsettled(queries)
+        for size in (1e-1, 1e-3, 0.0)
+    ]
+    assert counts == sorted(counts, reverse=True)
+    assert counts[0] > counts[-1]
+    assert counts[-1] < 150
+
+
+def test_an_optimum_has_the_radius_of_its_gap() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 2))
+    problem = Problem(X, X[:, 0] > 0, C=5.0, kernel=RBF(0.3), intercept="none")
+    certificate = gap(problem, reference_solution(problem))
+    lower, upper = certificate.decision_bounds(X)
+    width = 2.0 * np.sqrt(certificate.gap)
+    np.testing.assert_allclose(upper - lower, width, rtol=1e-3)
+
+
+def test_a_centre_makes_the_interval_of_the_intercept_narrow() -> None:
+    """Images of a wide kernel are all alike: measured from their mean they are short."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 3))
+    problem = Problem(X, X[:, 0] + 0.3 * rng.normal(size=100) > 0, C=10.0, kernel=RBF(0.01))
+    point = near_point(problem, reference_solution(problem), 1e-3, rng)
+    certificate = gap(problem, point)
+    low, high = certificate.region.offsets
+    # From the zero vector the scores alone would be this wide.
+    assert high - low < 0.5 * 2.0 * certificate.region.radius
+
+
+def test_where_the_intercept_is_an_interval_some_labels_never_settle() -> None:
+    X = np.asarray([[0.0], [4.0], [-4.0], [0.0]])
+    problem = Problem(X, [1, 1, 0, 0], C=1e-3, kernel="linear")
+    certificate = gap(problem, Point(np.zeros(0), 0.5, np.full(4, 1e-3)))
+    assert certificate.relative_gap < 1e-12
+    lower, upper = certificate.decision_bounds(X)
+    assert (lower <= 8e-3 * X[:, 0] - 0.968).all()
+    assert (upper >= 8e-3 * X[:, 0] + 0.968).all()
+    assert certificate.unsettled(X) == 4
+    assert certificate.settled([[1000.0], [-1000.0]]).all()
+
+
+def test_a_precomputed_kernel_settles_nothing() -> None:
+    known = known_optimum(kernel="precomputed")
+    certificate = gap(known.problem, known.point)
+    assert certificate.region is None
+    assert not certificate.settled(known.problem.rows).any()
+    assert isinstance(known.problem.kernel, Precomputed)

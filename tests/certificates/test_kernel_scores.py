@@ -1,0 +1,260 @@
+"""The pass of a kernel certificate: every way to compute a score is within its bound."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from hinge import Point, Problem
+from hinge.certificates import gap, kernel_machine, kernel_panels, kernel_scores, kkt
+from hinge.certificates.kernel_machine import Machine
+from hinge.certificates.kernel_scores import scores_at, support_scores
+from hinge.kernels import (
+    RBF,
+    CallableKernel,
+    ChiSquared,
+    Kernel,
+    Laplacian,
+    Linear,
+    Normalised,
+    Polynomial,
+    Precomputed,
+    Sigmoid,
+)
+from hinge.rows import Rows
+from hinge.testing import extended_kernel
+
+pytestmark = pytest.mark.skipif(
+    np.finfo(np.longdouble).eps > 1e-18, reason="needs a longdouble wider than float64"
+)
+
+KERNELS: list[Kernel] = [
+    Linear(),
+    Polynomial(3, 0.5, 1.0),
+    Polynomial(2, -0.3, 0.5),
+    RBF(0.3),
+    RBF(30.0),  # exponents too large to be split off
+    Sigmoid(0.2, 0.1),
+    Laplacian(0.3),
+    ChiSquared(0.5),
+    Normalised(Polynomial(3, 1.0, 0.1)),
+    Normalised(Linear()),
+    CallableKernel(lambda A, B: np.asarray((A @ B.T).todense() if sp.issparse(A) else A @ B.T)),
+]
+FORMS = ["dense", "float32", "offset", "sparse", "wide", "integers", "sparse integers", "mixed"]
+
+
+def _data(form: str, n: int, rng: np.random.Generator) -> object:
+    """Return rows of a kind that the pass treats in its own way."""
+    X = np.abs(rng.normal(size=(n, 6)))
+    if form == "float32":
+        return X.astype(np.float32)
+    if form == "offset":
+        return X + 50.0
+    if form == "wide":
+        return sp.random(n, 3000, density=0.01, random_state=rng, format="csr")
+    if form == "integers":
+        return np.rint(3.0 * X)
+    if form == "sparse":
+        return sp.csr_array(X * (rng.random(X.shape) < 0.2))
+    if form == "sparse integers":
+        return sp.csr_array(np.rint(3.0 * X) * (rng.random(X.shape) < 0.2))
+    if form == "mixed":
+        return sp.csr_array(X)
+    return X
+
+
+def _exact(kernel: Kernel, rows: Rows, ids: np.ndarray, support: np.ndarray) -> np.ndarray:
+    dense = [rows.take(part).matrix for part in (ids, support)]
+    dense = [part.toarray() if sp.issparse(part) else part for part in dense]
+    used = np.flatnonzero(np.any(dense[0] != 0, axis=0) | np.any(dense[1] != 0, axis=0))
+    return extended_kernel(kernel, *(part[:, used].astype(np.float64) for part in dense))
+
+
+@pytest.fixture
+def small_panels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cut everything into panels so small that every kind of edge is met."""
+    for module in (kernel_panels, kernel_scores):
+        monkeypatch.setattr(module, "PANEL_ROWS", 4)
+    for module in (kernel_panels, kernel_machine, kernel_scores):
+        monkeypatch.setattr(module, "PANEL_COLUMNS", 9)
+    monkeypatch.setattr(kernel_panels, "_SINGLE_TERMS", 2)
+    monkeypatch.setattr(kernel_machine, "_PREPARED_BYTES", 2000)
+    monkeypatch.setattr(Machine.cuts, "__defaults__", (9,))
+
+
+@pytest.mark.usefixtures("small_panels")
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+@pytest.mark.parametrize("form", FORMS)
+def test_scores_are_within_their_bounds(kernel: Kernel, form: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows = Rows(_data(form, 70, rng))
+    support = rng.permutation(70)[:41]
+    coef = rng.normal(size=41) * 10.0 ** rng.uniform(-2, 2, size=41)
+    machine = Machine(kernel, rows, support, coef)
+    assert len(machine.loads()) > 1
+    everyone = np.arange(70)
+    exact = _exact(kernel, rows, everyone, machine.ids)
+    wanted = exact @ machine.coef
+    total = exact @ np.abs(machine.coef)
+    found = [scores_at(machine, (rows, everyone))]
+    found.append(scores_at(machine, (rows, everyone), np.float32))
+    for scores in found:
+        assert (np.abs(scores.values - wanted) <= scores.error).all()
+        assert (np.abs(scores.plus + scores.minus - total) <= scores.error).all()
+    magnitude = np.abs(exact) @ np.abs(machine.coef)
+    assert (found[0].error <= 1e-9 * (1.0 + magnitude)).all()
+    own = support_scores(machine)
+    assert (np.abs(own.values - wanted[machine.ids]) <= own.error).all()
+    assert (np.abs(own.plus + own.minus - total[machine.ids]) <= own.error).all()
+    assert (own.error <= 1e-9 * (1.0 + magnitude[machine.ids])).all()
+
+
+@pytest.mark.usefixtures("small_panels")
+@pytest.mark.parametrize("kernel", [RBF(0.2), Polynomial(2, 0.1, 1.0), Laplacian(0.2)], ids=repr)
+@pytest.mark.parametrize(("form", "other"), [("dense", "sparse"), ("sparse", "dense")])
+def test_rows_of_another_form_are_taken(kernel: Kernel, form: str, other: str) -> None:
+    rng = np.random.default_rng(0)
+    rows, queries = Rows(_data(form, 30, rng)), Rows(_data(other, 20, rng))
+    machine = Machine(kernel, rows, np.arange(30), rng.normal(size=30))
+    scores = scores_at(machine, (queries, np.arange(20)))
+    dense = [r.matrix.toarray() if r.is_sparse else r.matrix for r in (queries, rows)]
+    exact = extended_kernel(kernel, dense[0], dense[1][machine.ids]) @ machine.coef
+    assert (np.abs(scores.values - exact) <= scores.error).all()
+    assert (scores.error < 1e-10).all()
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_precomputed_scores_are_those_of_the_matrix(sparse: bool) -> None:
+    rng = np.random.default_rng(0)
+    K = rng.normal(size=(600, 600))
+    K = K + K.T
+    rows = Rows(sp.csr_array(K) if sparse else K)
+    kernel = Precomputed(psd=True).resolved(rows)
+    support = np.flatnonzero(rng.random(600) < 0.9)
+    machine = Machine(kernel, rows, support, rng.normal(size=len(support)))
+    exact = K[:, machine.ids].astype(np.longdouble) @ machine.coef
+    scores = scores_at(machine, (rows, np.arange(600)))
+    assert (np.abs(scores.values - exact) <= scores.error).all()
+    own = support_scores(machine)
+    assert (np.abs(own.values - exact[machine.ids]) <= own.error).all()
+    assert (own.error < 1e-9).all()
+
+
+def _blobs(n: int, d: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Return two clouds of which most rows are far from the other."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    return rng.normal(size=(n, d)) + 3.0 * y[:, None], y
+
+
+def _machine(problem: Problem, n_support: int, seed: int = 0) -> Point:
+    """Return a rough machine: some rows of either class, with the same coefficient."""
+    rng = np.random.default_rng(seed)
+    alpha = np.zeros(problem.n_rows)
+    for sign in (-1, 1):
+        chosen = rng.permutation(np.flatnonzero(problem.signs == sign))[: n_support // 2]
+        alpha[chosen] = problem.C
+    return Point(np.zeros(0), 0.05, alpha)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "huber"])
+@pytest.mark.parametrize("kernel", [RBF(0.05), Polynomial(2, 0.2, 1.0), Linear()], ids=repr)
+def test_rows_that_float32_decides_change_nothing(kernel, loss, sparse, monkeypatch) -> None:
+    X, y = _blobs(3000, 5)
+    X = sp.csr_array(X * (np.random.default_rng(1).random(X.shape) < 0.15)) if sparse else X
+    problem = Problem(X, y, loss=loss, C=0.5, kernel=kernel)
+    point = _machine(problem, 400)
+    asked = []
+    original = kernel_scores.scores_at
+
+    def watched(machine, wanted, dtype=np.float64, *rest):
+        asked.append((np.dtype(dtype).itemsize, len(wanted[1])))
+        return original(machine, wanted, dtype, *rest)
+
+    monkeypatch.setattr(kernel_scores, "scores_at", watched)
+    two_stages, violation = gap(problem, point, region=False), kkt(problem, point)
+    monkeypatch.setattr(kernel_scores, "_WORTH_IT", 2.0)
+    one_stage = gap(problem, point, region=False)
+    # BLAS rounds a row by its place in a panel; nothing else may differ.
+    for name in ("primal", "dual", "gap", "kkt"):
+        wanted = getattr(one_stage, name)
+        assert getattr(two_stages, name) == pytest.approx(wanted, rel=1e-12), name
+    assert violation.worst == pytest.approx(kkt(problem, point).worst, rel=1e-12)
+    assert violation.worst_row == kkt(problem, point).worst_row
+    # The trial, all rows in float32, and what was left in float64.
+    assert [size for size, _ in asked[:3]] == [4, 4, 8] or sparse
+    if not sparse:
+        assert asked[2][1] < 0.4 * asked[1][1]
+
+
+def test_where_float32_decides_nothing_it_is_only_tried() -> None:
+    X, y = _blobs(3000, 5)
+    problem = Problem(1e3 * X, y, C=0.5, kernel=RBF(1.0))
+    point = _machine(problem, 400)
+    others = np.flatnonzero(point.dual_coef == 0)
+    machine = kernel_scores.machine_of(problem, point)
+    assert not kernel_scores._is_worth_it(problem, point, machine, others)
+    near = Problem(X, y, C=0.5, kernel=RBF(0.05))
+    assert kernel_scores._is_worth_it(near, point, kernel_scores.machine_of(near, point), others)
+
+
+@pytest.mark.parametrize("form", ["dense", "sparse", "precomputed"])
+@pytest.mark.parametrize("intercept", ["free", "none"])
+def test_certificates_have_the_same_bits_for_any_number_of_threads(form, intercept) -> None:
+    X, y = _blobs(2600, 6)
+    kernel: Kernel = RBF(0.05)
+    if form == "precomputed":
+        X, kernel = RBF(0.05).block(X, X), Precomputed(psd=True)
+    if form == "sparse":
+        X = sp.csr_array(X * (np.random.default_rng(1).random(X.shape) < 0.2))
+    problem = Problem(X, y, C=0.5, kernel=kernel, intercept=intercept)
+    point = _machine(problem, 1400)
+    if intercept == "none":
+        point = Point(np.zeros(0), 0.0, point.dual_coef)
+    certificates = [gap(problem, point, threads=threads) for threads in (1, 2, 3)]
+    assert len({repr(certificate) for certificate in certificates}) == 1
+    bounds = [certificate.decision_bounds(X[:100]) for certificate in certificates]
+    assert len({(low.tobytes(), high.tobytes()) for low, high in bounds}) == 1
+
+
+def test_a_check_that_raises_abandons_the_certificate_between_any_panels() -> None:
+    class Countdown:
+        def __init__(self, last: float) -> None:
+            self.calls, self.last = 0, last
+
+        def __call__(self) -> None:
+            self.calls += 1
+            if self.calls == self.last:
+                raise InterruptedError
+
+    X, y = _blobs(3000, 5)
+    problem = Problem(X, y, C=0.5, kernel=RBF(0.05))
+    point = _machine(problem, 1400)
+    unhurried = Countdown(np.inf)
+    gap(problem, point, check=unhurried)
+    assert unhurried.calls > 12
+    for calls in (1, 3, unhurried.calls // 2, unhurried.calls):
+        for threads in (1, 2):
+            with pytest.raises(InterruptedError):
+                gap(problem, point, check=Countdown(calls), threads=threads)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_pass_takes_little_memory(sparse: bool) -> None:
+    X, y = _blobs(6000, 40)
+    X = sp.csr_array(X * (np.random.default_rng(1).random(X.shape) < 0.1)) if sparse else X
+    problem = Problem(X, y, C=0.5, kernel=RBF(0.01))
+    point = _machine(problem, 3000)
+    tracemalloc.start()
+    try:
+        gap(problem, point)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    # The kernel matrix of support vectors alone would have 72 MB.
+    assert peak < 12e6
