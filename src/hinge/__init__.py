@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import typing
 
-from hinge import certificates, losses, solvers
+from hinge import certificates, kernels, losses, solvers
 from hinge.errors import (
     DataFileError,
     HingeError,
@@ -64,6 +64,7 @@ __all__ = [
     "data",
     "estimate",
     "from_sklearn",
+    "kernels",
     "load",
     "losses",
     "models",

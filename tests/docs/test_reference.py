@@ -13,6 +13,7 @@ import hinge
 import hinge.bounds
 import hinge.certificates
 import hinge.data
+import hinge.kernels
 import hinge.losses
 import hinge.solvers
 import hinge.testing
@@ -39,6 +40,7 @@ def _first_column(page: str, heading: str) -> list[str]:
         hinge.bounds,
         hinge.certificates,
         hinge.data,
+        hinge.kernels,
         hinge.losses,
         hinge.solvers,
         hinge.testing,

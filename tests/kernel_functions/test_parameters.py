@@ -51,7 +51,9 @@ def test_a_function_is_a_kernel() -> None:
 
 @pytest.mark.parametrize("got", ["rbg", "RBF", None, 3])
 def test_unknown_kernels_are_refused(got: object) -> None:
-    with pytest.raises(hinge.InvalidParameterError, match="kernel must be one of 'chi2', 'laplacian'"):
+    with pytest.raises(
+        hinge.InvalidParameterError, match="kernel must be one of 'chi2', 'laplacian'"
+    ):
         get_kernel(got)  # type: ignore[arg-type]
 
 
@@ -160,9 +162,9 @@ def test_precomputed_values_are_those_of_the_matrix(sparse: bool) -> None:
 @pytest.mark.parametrize(
     ("function", "match"),
     [
-        (lambda A, B: np.ones(3), r"shape \(2, 3\) for that many rows; got dtype float64, shape"),
-        (lambda A, B: np.full((2, 3), "a"), "must return numbers"),
-        (lambda A, B: np.full((2, 3), np.nan), "NaN or infinity"),
+        (lambda *_: np.ones(3), r"shape \(2, 3\) for that many rows; got dtype float64, shape"),
+        (lambda *_: np.full((2, 3), "a"), "must return numbers"),
+        (lambda *_: np.full((2, 3), np.nan), "NaN or infinity"),
     ],
 )
 def test_what_a_function_returns_is_checked(function, match: str) -> None:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from hinge.certificates.gap import gap
 from hinge.certificates.hard_margin import margin_interval
+from hinge.certificates.kernel_region import KernelRegion
 from hinge.certificates.kkt import Violation, kkt
 from hinge.certificates.settled import OptimumRegion
 
-__all__ = ["OptimumRegion", "Violation", "gap", "kkt", "margin_interval"]
+__all__ = ["KernelRegion", "OptimumRegion", "Violation", "gap", "kkt", "margin_interval"]

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ from hinge.certificates.hard_margin import DualBounds, hard_dual, total_loss
 from hinge.certificates.kernel_gap import kernel_gap
 from hinge.certificates.kkt import DualSums, check_point, condition_violations, row_violations
 from hinge.certificates.settled import optimum_region
+from hinge.certificates.verdict import Values, certificate_of, largest
 from hinge.inequality import rounding_factor, score_rounding
 from hinge.problem import Intercept, Problem
 from hinge.result import Certificate, Point
@@ -40,7 +41,6 @@ Floats = NDArray[np.float64]
 
 _GROUP_ROWS = 4096  # rows that are summed up together: enough that calls cost less than sums
 PASSES = 2  # a certificate reads every stored value twice: scores, and the sum of the rows
-_SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
 _NO_DUAL = "no dual point was given: the objective is confirmed, optimality is unproven"
 
 
@@ -110,13 +110,14 @@ def gap(
             notes: tuple[str, ...] = (_NO_DUAL,)
         else:
             dual, dual_below, notes = _dual(problem, point.dual_coef, sums, primal_above)
-        certificate = _certificate(problem, point, sums, (primal, primal_above, dual, dual_below))
+        values = Values(primal, primal_above, dual, dual_below)
+        certificate = _certificate(problem, point, sums, values)
         where = None
         if region and math.isfinite(certificate.gap):
             dual_point = Point(sums.weights, float(problem.constant_feature**2 * sums.balance))
             spread = _spread(problem, sums)
             where = optimum_region(problem, (point, dual_point), certificate.gap, spread, check)
-    return Certificate(**{**vars(certificate), "notes": notes, "region": where})
+    return replace(certificate, notes=notes, region=where)
 
 
 def _read(problem: Problem, point: Point, threads: int, check: Callable[[], None] | None) -> _Pass:
@@ -154,7 +155,7 @@ def _sums(problem: Problem, point: Point, read: _Pass) -> _Sums:
         curvature=curvature,
         balance=balance,
         alpha_norms=alpha_norms,
-        violation=_largest(*violations),
+        violation=largest(*violations),
         weights=read.weights,
     )
 
@@ -234,32 +235,15 @@ def _dual(
     return dual, below, notes
 
 
-def _certificate(
-    problem: Problem, point: Point, sums: _Sums, values: tuple[float, float, float, float]
-) -> Certificate:
-    """Return the certificate of widened values; anything that is not a number proves nothing."""
-    primal, primal_above, dual, dual_below = values
-    # A product that leaves the range of normal numbers is rounded by a fixed amount; each row and
-    # feature has a few of them on either side.
-    underflow = 8 * (problem.n_rows + problem.n_features + 8) * _SMALLEST
-    difference = primal_above - dual_below + underflow
-    scale = max(abs(primal), abs(dual), float(np.finfo(np.float64).tiny))
-    usable = math.isfinite(difference) and math.isfinite(primal)
-    if not usable:
-        difference = relative = math.inf
-    else:
-        relative = difference / scale
-    rounding = (primal_above - primal) + (dual - dual_below) if usable else math.inf
-    if problem.is_hard and not usable and math.isfinite(primal_above):
-        rounding = primal_above - primal  # the margins are there, whatever the dual point is
-    return Certificate(
-        primal=primal,
-        dual=dual,
-        gap=difference,
-        relative_gap=relative,
-        rounding=rounding,
-        kkt=_violation(problem, point, sums) if math.isfinite(primal) else math.inf,
-    )
+def _certificate(problem: Problem, point: Point, sums: _Sums, values: Values) -> Certificate:
+    """Return the certificate of widened values."""
+    # Each row and feature has a few products on either side.
+    products = 8 * (problem.n_rows + problem.n_features + 8)
+    certificate = certificate_of(values, _violation(problem, point, sums), products)
+    if problem.is_hard and math.isinf(certificate.gap) and math.isfinite(values.primal_above):
+        # The margins are there, whatever the dual point is.
+        return replace(certificate, rounding=values.primal_above - values.primal)
+    return certificate
 
 
 def _violation(problem: Problem, point: Point, sums: _Sums) -> float:
@@ -267,7 +251,7 @@ def _violation(problem: Problem, point: Point, sums: _Sums) -> float:
     if point.dual_coef is None:
         return math.inf
     dual_sums = DualSums(sums.weights, sums.balance, sums.alpha)
-    return _largest(sums.violation, *condition_violations(problem, point, dual_sums))
+    return largest(sums.violation, *condition_violations(problem, point, dual_sums))
 
 
 def _spread(problem: Problem, sums: _Sums) -> float:
@@ -281,8 +265,3 @@ def _sum_rounding(problem: Problem) -> float:
     depth = math.ceil(math.log2(problem.rows.n_blocks + 1)) + 1
     terms = min(_GROUP_ROWS + problem.rows.block_rows, problem.n_rows)
     return rounding_factor(terms + depth + 4)
-
-
-def _largest(*values: float) -> float:
-    """Return the largest value, NaN if there is one (``max`` may lose it)."""
-    return float(np.max(values))

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hinge.errors import UnsupportedError
 from hinge.parameters import not_negative
 from hinge.problem import Intercept, Problem
 from hinge.result import Solution, Status, Stop, Trace
@@ -137,6 +138,9 @@ def estimate(
     >>> forecast.solver, forecast.low <= forecast.seconds <= forecast.high
     ('dual-coordinate', True)
     """
+    if problem.kernel is not None:
+        message = "hinge.estimate forecasts linear machines; the problem has a kernel."
+        raise UnsupportedError(message)
     stop = Stop(gap=not_negative(gap, "gap"))
     pilots = [
         _fit(sample, solver, Stop(gap=stop.gap, seconds=seconds), seed)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hinge.bounds import Bound, SortedMargins
-from hinge.errors import InvalidLabelsError, InvalidParameterError
+from hinge.errors import InvalidLabelsError, InvalidParameterError, UnsupportedError
 from hinge.parameters import count
 from hinge.result import Point
 from hinge.rows import Rows
@@ -112,6 +112,9 @@ class ValidationMonitor:
         bool
             True when the errors have not decreased for so many looks.
         """
+        if event.problem.kernel is not None:
+            message = "a validation monitor watches linear machines; the problem has a kernel."
+            raise UnsupportedError(message)
         progress = event.progress
         if progress.work < self._work:
             self._begin()
