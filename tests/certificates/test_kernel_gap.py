@@ -250,6 +250,17 @@ def test_an_asymmetric_matrix_pays_for_it() -> None:
     assert certificate.dual - certificate.rounding <= symmetric.dual
 
 
+def test_both_values_pay_for_what_their_common_term_is_off_by() -> None:
+    K = np.diag([1.0, 2.0, 3.0, 4.0])
+    K[0, 1] = 1e-3
+    problem = Problem(K, [1, 0, 1, 0], C=1e6, kernel=Precomputed(psd=True), intercept="none")
+    alpha = np.full(4, 10.0)
+    certificate = gap(problem, Point(np.zeros(0), 0.0, alpha))
+    # Every margin is beyond the loss, so what is left is half of b'Kb, above and below.
+    assert certificate.primal == pytest.approx(500.0, rel=1e-3)
+    assert certificate.rounding == pytest.approx(1e-3 * np.sum(alpha) ** 2, rel=0.02)
+
+
 def test_an_unbalanced_dual_point_pays_for_it() -> None:
     known = known_optimum("hinge", "free", kernel="linear")
     alpha = known.point.dual_coef.copy()

@@ -113,6 +113,41 @@ def test_scores_are_within_their_bounds(kernel: Kernel, form: str, seed: int) ->
     assert (own.error <= 1e-9 * (1.0 + magnitude[machine.ids])).all()
 
 
+def test_lengths_that_are_nearly_nothing_widen_the_bound() -> None:
+    """A normalised kernel divides by lengths, which may be all rounding."""
+    rng = np.random.default_rng(0)
+    directions = rng.normal(size=(40, 30))
+    X = directions / np.linalg.norm(directions, axis=1, keepdims=True)
+    X *= np.sqrt(1.0 + 1e-10)
+    kernel = Normalised(Polynomial(1, 1.0, -1.0))  # k(x, x) is 1e-10, the difference of two ones
+    rows = Rows(X)
+    machine = Machine(kernel, rows, np.arange(30), np.abs(rng.normal(size=30)))
+    for queries in (X, 2.0 * X):  # with short images on both sides, or on one
+        scores = scores_at(machine, (Rows(queries), np.arange(40)))
+        exact = extended_kernel(kernel, queries, X[machine.ids]) @ machine.coef
+        error = np.abs(scores.values - exact)
+        assert (error <= scores.error).all()
+        assert np.max(error / np.abs(exact)) > 1e-8
+    tiny = Normalised(Polynomial(1, 1.0, -1.0 - 1e-10 + 2e-14))
+    hopeless = Machine(tiny, rows, np.arange(2), np.ones(2))
+    assert (scores_at(hopeless, (rows, np.arange(40))).error == np.inf).all()
+
+
+@pytest.mark.parametrize("d", [150, 192, 193, 900])
+def test_sums_in_which_every_term_is_lost_are_within_their_bounds(d: int) -> None:
+    """One and many numbers too small to change it, one by one: the worst that a sum can do."""
+    X = np.full((200, d), 2.0**-12.2, dtype=np.float32)
+    X[:, 0] = 1.0
+    rows = Rows(X)
+    machine = Machine(Linear(), rows, np.arange(200), np.ones(200))
+    scores = scores_at(machine, (rows, np.arange(200)), np.float32)
+    exact = 200.0 * (1.0 + (d - 1) * np.longdouble(X[0, 1]) ** 2)
+    error = np.abs(scores.values - exact)
+    assert (error <= scores.error).all()
+    assert error.max() > 200.0 * 24.0 * 2.0**-24  # more than a few roundings
+    assert (scores.error < 200.0 * 220.0 * 2.0**-24).all()  # cut in pieces, so not of all terms
+
+
 @pytest.mark.usefixtures("small_panels")
 @pytest.mark.parametrize("kernel", [RBF(0.2), Polynomial(2, 0.1, 1.0), Laplacian(0.2)], ids=repr)
 @pytest.mark.parametrize(("form", "other"), [("dense", "sparse"), ("sparse", "dense")])

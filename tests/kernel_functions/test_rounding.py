@@ -83,6 +83,17 @@ def test_neighbours_far_from_the_origin_keep_their_distance() -> None:
     assert np.max(np.abs(RBF(1.0).block(A, B) - exact)) < 1e-11
 
 
+@pytest.mark.parametrize("kernel", [Laplacian(1.0), ChiSquared(1.0)], ids=repr)
+def test_sums_in_which_every_term_is_lost_are_within_their_bounds(kernel: Kernel) -> None:
+    """One and many numbers too small to change it, one by one: the worst that a sum can do."""
+    A, B = np.zeros((1, 4000)), np.full((1, 4000), 1e-16)
+    B[0, 0] = 1.0
+    got, exact = kernel.block(A, B), extended_kernel(kernel, A, B)
+    relative, absolute = kernel.block_error(np.ones(1), 1.0, 4000)
+    error = abs(float(got[0, 0] - exact[0, 0]))
+    assert 1e-13 < error <= relative[0] * got[0, 0] + absolute[0] < 1e-12
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_exponentials_and_tangents_are_as_exact_as_is_assumed(dtype: type) -> None:
     unit = float(np.finfo(dtype).eps) / 2

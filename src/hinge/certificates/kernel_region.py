@@ -5,8 +5,9 @@ weights are those of its dual point, so the optimum's are within :math:`r = \sqr
 no decision value is further from the optimum's than :math:`r\,\|\phi(x)\|`,
 :math:`\|\phi(x)\|^2 = k(x, x)`.
 
-A free intercept is bounded by an interval as there, with scores measured from a point m. Here m is
-the mean of the support vectors, weighted by the size of their coefficients: the sums
+A free intercept is bounded by an interval as there, with distances measured from a point m: what
+the optimum's score at m adds to all scores is the same number, and the interval takes it up. Here m
+is the mean of the support vectors, weighted by the size of their coefficients: the sums
 :math:`\sum_j |b_j| k(x_j, x)` are at hand, and
 
 .. math:: \|\phi(x) - m\|^2 = k(x, x) - \frac{2}{T} \sum_j |b_j| k(x_j, x) + \|m\|^2,
@@ -42,7 +43,7 @@ _ROUNDINGS = 32.0 * UNIT_ROUNDOFF  # of the few sums that make a distance
 
 @dataclass(frozen=True)
 class Origin:
-    """The point m that scores are measured from, and what rounding may have done to it.
+    """The point m that distances are measured from.
 
     Parameters
     ----------
@@ -50,16 +51,10 @@ class Origin:
         Sum of the sizes of the coefficients.
     square : float
         Upper bound on the squared norm of m.
-    score : float
-        The machine's score at m.
-    error : float
-        Bound on its error.
     """
 
     total: float
     square: float
-    score: float
-    error: float
 
 
 @dataclass(frozen=True)
@@ -79,9 +74,10 @@ class KernelRegion:
     radius : float
         Radius of the ball.
     origin : Origin or None
-        What scores are measured from; None for the zero vector.
+        What distances are measured from; None for the zero vector.
     offsets : tuple of two float
-        Interval of the optimum's intercept, plus its score at the origin.
+        Interval of the optimum's intercept, plus by how much its score at the origin exceeds that
+        of this machine.
     """
 
     kernel: Kernel
@@ -115,7 +111,7 @@ class KernelRegion:
             )
 
     def bounds_of(self, scores: Scores, squares: Floats) -> tuple[Floats, Floats]:
-        """Return bounds on scores without intercept, from the origin, of rows of such images.
+        """Return bounds on the optimum's scores, but for a constant, of rows with such images.
 
         Parameters
         ----------
@@ -131,8 +127,6 @@ class KernelRegion:
             size = squares + 2.0 * np.abs(means) + self.origin.square
             squares = squares - 2.0 * means + self.origin.square
             squares = np.maximum(squares, 0.0) + 2.0 * error / total + _ROUNDINGS * size
-            error = error + self.origin.error + _ROUNDINGS * np.abs(values)
-            values = values - self.origin.score
         norms = np.sqrt(squares) * (1.0 + 4.0 * UNIT_ROUNDOFF)
         lower, upper = score_bounds(values, norms, self.radius, error)
         unknown = ~(np.isfinite(lower) & np.isfinite(upper))
@@ -190,9 +184,7 @@ def _origin(machine: Machine, scores: Scores) -> Origin | None:
     if not 0.0 < total < math.inf:
         return None
     at = machine.ids
-    values, sums, errors = scores.values[at], scores.plus[at] + scores.minus[at], scores.error[at]
-    spread = correct_sum(sizes * errors)
-    square = (correct_sum(sizes * sums) + spread) / total / total
-    square += _ROUNDINGS * correct_sum(sizes * np.abs(sums)) / total / total
-    error = (spread + _ROUNDINGS * correct_sum(sizes * np.abs(values))) / total
-    return Origin(total, square, correct_sum(sizes * values) / total, error * (1.0 + 1e-15))
+    sums, errors = scores.plus[at] + scores.minus[at], scores.error[at]
+    square = correct_sum(sizes * sums) + correct_sum(sizes * errors)
+    square += _ROUNDINGS * correct_sum(sizes * np.abs(sums))
+    return Origin(total, square / total / total)
