@@ -21,6 +21,8 @@ void bind_libsvm_text(nb::module_& module);
 void bind_libsvm_format(nb::module_& module);
 void bind_sorted_margins(nb::module_& module);
 void bind_stochastic(nb::module_& module);
+void bind_kernel(nb::module_& module);
+void bind_working_set(nb::module_& module);
 
 namespace {
 
@@ -74,4 +76,6 @@ NB_MODULE(HINGE_CORE_NAME, module) {
     bind_libsvm_format(module);
     bind_sorted_margins(module);
     bind_stochastic(module);
+    bind_kernel(module);
+    bind_working_set(module);
 }

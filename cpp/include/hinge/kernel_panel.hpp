@@ -1,0 +1,132 @@
+// Rows side by side: panels of rows turned into columns, tiles of rows read one after the other,
+// and the sums over features of every pair of the two.
+//
+// A panel holds as many rows as fill eight registers, feature by feature, so that one number of a
+// tile's row meets the same feature of all the panel's rows in eight instructions. A tile keeps the
+// non-zero entries of its rows as lists, whatever the storage they came from: 4 of 5 entries of an
+// image are often zero, and skipping them beats the densest matrix product. Where most entries are
+// there, six rows at a time are multiplied by two registers of the panel.
+//
+// Features are taken in chunks whose part of a panel fits the first-level cache; the sums of a tile
+// wait in memory meanwhile. A pair's sum runs over the features in their order, in both forms and
+// in any place of a panel: its bits depend on the two rows alone, and for products not on which of
+// them is in the panel.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "hinge/aligned.hpp"
+#include "hinge/kernel.hpp"
+#include "hinge/registers.hpp"
+#include "hinge/rows.hpp"
+
+namespace hinge {
+
+inline constexpr std::int64_t kPanelRegisters = 8;
+inline constexpr std::int64_t kTileRows = 96;
+inline constexpr std::int64_t kRowsAtOnce = 6;
+inline constexpr std::int64_t kRegistersAtOnce = 2;
+inline constexpr std::int64_t kChunkFeatures = 128;  // 32 KB of a panel
+// Beyond this many features a panel keeps only those that its rows have, or it leaves the cache.
+inline constexpr std::int64_t kMostDirectFeatures = 4096;
+// Lists of entries cost more per entry than full rows; they pay below this share of entries.
+inline constexpr double kFullShare = 0.75;
+
+template <class Real>
+inline constexpr std::int64_t kPanelRows = kPanelRegisters * kLanes<Real>;
+
+// What to subtract from every row, if anything: distances keep their digits far from the origin.
+template <class Real>
+struct Centre {
+    const double* values = nullptr;
+
+    template <class Value>
+    Real moved(Value value, std::int64_t feature) const noexcept {
+        return static_cast<Real>(values == nullptr ? static_cast<double>(value)
+                                                   : static_cast<double>(value) - values[feature]);
+    }
+};
+
+// Calls visit(feature, value) for the entries of a row, in the order of the features.
+template <class Real, class Value, class Visit>
+void for_entries(const DenseRows<Value>& rows, std::int64_t i, const Centre<Real>& centre,
+                 Visit&& visit) {
+    const Value* row = rows.row(i);
+    for (std::int64_t k = 0; k < rows.width; ++k) {
+        const Real value = centre.moved(row[k], k);
+        if (value != Real{0}) {
+            visit(k, value);
+        }
+    }
+}
+
+template <class Real, class Value, class Index, class Visit>
+void for_entries(const CsrRows<Value, Index>& rows, std::int64_t i, const Centre<Real>&,
+                 Visit&& visit) {
+    const std::int64_t end = rows.begin(i + 1);
+    for (std::int64_t at = rows.begin(i); at < end; ++at) {
+        visit(static_cast<std::int64_t>(rows.columns[at]), static_cast<Real>(rows.values[at]));
+    }
+}
+
+// A row's sum with itself, as the panels would take it.
+template <class Pairing, class Real, class Rows>
+Real self_sum(const Rows& rows, std::int64_t i, const Centre<Real>& centre) {
+    Real sum{0};
+    for_entries(rows, i, centre, [&](std::int64_t, Real value) {
+        sum = Pairing::template add_self<Real>(value, sum);
+    });
+    return sum;
+}
+
+template <class Real>
+class Panel {
+  public:
+    template <class Rows>
+    Panel(const Rows& rows, const std::int64_t* numbers, std::int64_t count,
+          const Centre<Real>& centre) {
+        if (rows.width > kMostDirectFeatures) {
+            find_places(rows, numbers, count, centre);
+        }
+        const std::int64_t features = places_.empty() ? rows.width : features_;
+        values_.assign(static_cast<std::size_t>(features * kPanelRows<Real>), Real{0});
+        for (std::int64_t lane = 0; lane < count; ++lane) {
+            for_entries(rows, numbers[lane], centre, [&](std::int64_t feature, Real value) {
+                values_[static_cast<std::size_t>(place(feature) * kPanelRows<Real> + lane)] = value;
+            });
+        }
+    }
+
+    // Where the panel has a feature, -1 where none of its rows has it.
+    std::int64_t place(std::int64_t feature) const noexcept {
+        return places_.empty() ? feature : places_[static_cast<std::size_t>(feature)];
+    }
+    bool is_direct() const noexcept { return places_.empty(); }
+    const Real* at(std::int64_t place) const noexcept {
+        return values_.data() + place * kPanelRows<Real>;
+    }
+
+  private:
+    template <class Rows>
+    void find_places(const Rows& rows, const std::int64_t* numbers, std::int64_t count,
+                     const Centre<Real>& centre) {
+        places_.assign(static_cast<std::size_t>(rows.width), -1);
+        for (std::int64_t lane = 0; lane < count; ++lane) {
+            for_entries(rows, numbers[lane], centre, [&](std::int64_t feature, Real) {
+                std::int32_t& place = places_[static_cast<std::size_t>(feature)];
+                if (place < 0) {
+                    place = static_cast<std::int32_t>(features_++);
+                }
+            });
+        }
+    }
+
+    AlignedVector<Real> values_;
+    std::vector<std::int32_t> places_;
+    std::int64_t features_ = 0;
+};
+
+}  // namespace hinge

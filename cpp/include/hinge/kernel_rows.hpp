@@ -1,0 +1,229 @@
+// Kernel values of some rows (the terms) with many others (the points), by panels and tiles.
+//
+//   add_terms   f_j += sum_i coef_i k(x_i, z_j)    nothing is stored: a pass over the points
+//   fill_block  K_ij  = k(x_i, z_j)                as float32, a row for every term
+//
+// Terms are summed in their order, panel by panel, in float64: f_j has the same bits whatever other
+// points are evaluated with it and whoever shares out the points among threads.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "hinge/aligned.hpp"
+#include "hinge/kernel.hpp"
+#include "hinge/kernel_panel.hpp"
+#include "hinge/kernel_tile.hpp"
+#include "hinge/transpose.hpp"
+
+namespace hinge {
+
+// Some rows of a matrix by number, or consecutive ones where numbers is null.
+struct Selection {
+    const std::int64_t* numbers;
+    std::int64_t first;
+    std::int64_t count;
+
+    std::int64_t number(std::int64_t k) const noexcept {
+        return numbers == nullptr ? first + k : numbers[k];
+    }
+    Selection part(std::int64_t from, std::int64_t size) const noexcept {
+        return {numbers == nullptr ? nullptr : numbers + from, first + from, size};
+    }
+};
+
+// What is known of every row of a matrix: its sum with itself, and a factor of its kernel values
+// (null: 1) with which a kernel is normalised.
+template <class Real>
+struct Sides {
+    const Real* selfs;
+    const Real* scales;
+};
+
+// The terms of a pass, panel by panel, with their sides.
+template <class Real>
+struct TermPanels {
+    struct Lanes {
+        alignas(64) Real selfs[kPanelRows<Real>];
+        alignas(64) Real scales[kPanelRows<Real>];
+    };
+
+    template <class Rows>
+    TermPanels(const Rows& rows, Selection terms, Sides<Real> sides, const Centre<Real>& centre)
+        : count(terms.count), is_scaled(sides.scales != nullptr) {
+        std::vector<std::int64_t> numbers(static_cast<std::size_t>(kPanelRows<Real>));
+        for (std::int64_t first = 0; first < count; first += kPanelRows<Real>) {
+            const std::int64_t size = std::min(kPanelRows<Real>, count - first);
+            Lanes of_panel{};
+            for (std::int64_t lane = 0; lane < size; ++lane) {
+                const std::int64_t number = terms.number(first + lane);
+                numbers[static_cast<std::size_t>(lane)] = number;
+                of_panel.selfs[lane] = sides.selfs[number];
+                of_panel.scales[lane] = is_scaled ? sides.scales[number] : Real{1};
+            }
+            panels.emplace_back(rows, numbers.data(), size, centre);
+            lanes.push_back(of_panel);
+        }
+    }
+
+    std::int64_t count;
+    bool is_scaled;
+    std::vector<Panel<Real>> panels;
+    AlignedVector<Lanes> lanes;
+};
+
+// Reads the points from `first` on into the tile, `size` of them: the one place that knows how the
+// points are stored.
+template <class Real>
+using TileReader = std::function<void(Tile<Real>& tile, std::int64_t first, std::int64_t size)>;
+
+template <class Real, class Kernel>
+class KernelPass {
+  public:
+    KernelPass(const Kernel& kernel, const TermPanels<Real>& terms)
+        : kernel_(kernel), terms_(terms) {
+        values_.resize(static_cast<std::size_t>(kTileRows * kPanelRows<Real>));
+    }
+
+    // Calls take(panel, first point, points, values) with values of shape (points, kPanelRows).
+    template <class Take>
+    void over(const TileReader<Real>& read, Selection points, Sides<Real> sides, Take&& take) {
+        for (std::int64_t first = 0; first < points.count; first += kTileRows) {
+            const std::int64_t size = std::min(kTileRows, points.count - first);
+            read(tile_, first, size);
+            for (std::size_t p = 0; p < terms_.panels.size(); ++p) {
+                tile_.template pair_with<typename Kernel::Pairing>(
+                    terms_.panels[p], terms_.lanes[p].selfs, values_.data());
+                for (std::int64_t r = 0; r < size; ++r) {
+                    finish(p, points.number(first + r), sides,
+                           values_.data() + r * kPanelRows<Real>);
+                }
+                take(static_cast<std::int64_t>(p), first, size, values_.data());
+            }
+        }
+    }
+
+  private:
+    // Sums become kernel values.
+    void finish(std::size_t p, std::int64_t point, Sides<Real> sides, Real* values) const {
+        const Register<Real> self = broadcast(sides.selfs[point]);
+        const auto& lanes = terms_.lanes[p];
+        for (std::int64_t k = 0; k < kPanelRows<Real>; k += kLanes<Real>) {
+            const Register<Real> sum = load(values + k);
+            store(values + k, kernel_.template value<Real>(sum, load(lanes.selfs + k), self));
+        }
+        if (terms_.is_scaled) {
+            const Register<Real> scale = broadcast(sides.scales[point]);
+            for (std::int64_t k = 0; k < kPanelRows<Real>; k += kLanes<Real>) {
+                store(values + k, load(values + k) * (scale * load(lanes.scales + k)));
+            }
+        }
+    }
+
+    Kernel kernel_;
+    const TermPanels<Real>& terms_;
+    Tile<Real> tile_;
+    AlignedVector<Real> values_;
+};
+
+// sum of values times coefficients in a fixed order: four partial sums, then the four.
+template <class Real>
+inline double panel_sum(const Real* values, const double* coef) noexcept {
+    Register<double> sums[4] = {};
+    for (std::int64_t k = 0; k < kPanelRows<Real>; k += 4 * kLanes<double>) {
+#pragma GCC unroll 4
+        for (std::int64_t u = 0; u < 4; ++u) {
+            const std::int64_t at = k + u * kLanes<double>;
+            Register<double> wide;
+            for (std::int64_t lane = 0; lane < kLanes<double>; ++lane) {
+                wide[lane] = static_cast<double>(values[at + lane]);
+            }
+            sums[u] = fused(wide, load(coef + at), sums[u]);
+        }
+    }
+    const Register<double> all = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    double total = all[0];
+    for (std::int64_t lane = 1; lane < kLanes<double>; ++lane) {
+        total += all[lane];
+    }
+    return total;
+}
+
+// Coefficients of the terms, output by output, each padded with zeros to whole panels.
+template <class Real>
+AlignedVector<double> padded(const double* coef, std::int64_t terms, std::int64_t outputs) {
+    const std::int64_t panels = (terms + kPanelRows<Real> - 1) / kPanelRows<Real>;
+    const std::int64_t length = panels * kPanelRows<Real>;
+    AlignedVector<double> all(static_cast<std::size_t>(length * outputs), 0.0);
+    for (std::int64_t c = 0; c < outputs; ++c) {
+        for (std::int64_t i = 0; i < terms; ++i) {
+            all[static_cast<std::size_t>(c * length + i)] = coef[c * terms + i];
+        }
+    }
+    return all;
+}
+
+// out[point, c] += sum over the terms of coef[c, term] k(term, point); out has `outputs` a point.
+template <class Real, class Kernel>
+void add_terms(const Kernel& kernel, const TermPanels<Real>& terms, const TileReader<Real>& read,
+               Selection points, Sides<Real> sides, const double* coef, std::int64_t outputs,
+               double* out) {
+    const AlignedVector<double> all = padded<Real>(coef, terms.count, outputs);
+    const std::int64_t length = static_cast<std::int64_t>(all.size()) / outputs;
+    KernelPass<Real, Kernel> pass(kernel, terms);
+    pass.over(read, points, sides,
+              [&](std::int64_t panel, std::int64_t first, std::int64_t size, const Real* values) {
+                  for (std::int64_t r = 0; r < size; ++r) {
+                      const Real* row = values + r * kPanelRows<Real>;
+                      for (std::int64_t c = 0; c < outputs; ++c) {
+                          out[(first + r) * outputs + c] +=
+                              panel_sum(row, all.data() + c * length + panel * kPanelRows<Real>);
+                      }
+                  }
+              });
+}
+
+// Writes the values of one tile and panel, of shape (points, kPanelRows), as rows of points.
+template <class Real>
+void turn_over(const Real* values, std::int64_t points, std::int64_t terms, float* out,
+               std::int64_t stride) {
+    constexpr std::int64_t kSide = kLanes<float>;
+    std::int64_t r = 0;
+    if constexpr (sizeof(Real) == sizeof(float)) {
+        for (; r + kSide <= points; r += kSide) {
+            std::int64_t lane = 0;
+            for (; lane + kSide <= terms; lane += kSide) {
+                transpose_square(values + r * kPanelRows<Real> + lane, kPanelRows<Real>,
+                                 out + lane * stride + r, stride);
+            }
+            for (; lane < terms; ++lane) {
+                for (std::int64_t k = r; k < r + kSide; ++k) {
+                    out[lane * stride + k] = values[k * kPanelRows<Real> + lane];
+                }
+            }
+        }
+    }
+    for (; r < points; ++r) {
+        for (std::int64_t lane = 0; lane < terms; ++lane) {
+            out[lane * stride + r] = static_cast<float>(values[r * kPanelRows<Real> + lane]);
+        }
+    }
+}
+
+// out[term, point] = k(term, point), a row of `stride` values for every term.
+template <class Real, class Kernel>
+void fill_block(const Kernel& kernel, const TermPanels<Real>& terms, const TileReader<Real>& read,
+                Selection points, Sides<Real> sides, float* out, std::int64_t stride) {
+    KernelPass<Real, Kernel> pass(kernel, terms);
+    pass.over(read, points, sides,
+              [&](std::int64_t panel, std::int64_t first, std::int64_t size, const Real* values) {
+                  const std::int64_t term = panel * kPanelRows<Real>;
+                  const std::int64_t lanes = std::min(kPanelRows<Real>, terms.count - term);
+                  turn_over(values, size, lanes, out + term * stride + first, stride);
+              });
+}
+
+}  // namespace hinge

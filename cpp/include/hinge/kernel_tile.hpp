@@ -1,0 +1,248 @@
+// A tile: some rows, read once and paired with one panel after the other; see kernel_panel.hpp.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "hinge/kernel_panel.hpp"
+
+namespace hinge {
+
+template <class Real>
+class Tile {
+  public:
+    template <class Rows>
+    void read(const Rows& rows, const std::int64_t* numbers, std::int64_t first, std::int64_t count,
+              const Centre<Real>& centre) {
+        count_ = count;
+        width_ = rows.width;
+        lists_.clear();
+        const std::int64_t chunks = (width_ + kChunkFeatures - 1) / kChunkFeatures;
+        chunk_ = chunks == 0 ? 1 : (width_ + chunks - 1) / chunks;
+        const auto number = [&](std::int64_t r) {
+            return numbers == nullptr ? first + r : numbers[r];
+        };
+        read_rows(rows, number, centre);
+    }
+
+    // Writes the sums of every row with every row of the panel; out has kPanelRows a row.
+    template <class Pairing>
+    void pair_with(const Panel<Real>& panel, const Real* panel_selfs, Real* out) {
+        for (std::int64_t r = 0; r < count_; ++r) {
+            for (std::int64_t lane = 0; lane < kPanelRows<Real>; ++lane) {
+                out[r * kPanelRows<Real> + lane] =
+                    Pairing::kSelfIsFirst ? panel_selfs[lane] : Real{0};
+            }
+        }
+        if (!panel.is_direct()) {
+            for (std::int64_t r = 0; r < count_; ++r) {
+                pair_shared<Pairing>(r, panel, out + r * kPanelRows<Real>);
+            }
+        } else if (is_full_) {
+            pair_all_full<Pairing>(panel, out);
+        } else {
+            pair_all_lists<Pairing>(panel, out);
+        }
+    }
+
+  private:
+    // Entries of all rows, one row after the other, and where each chunk of each row begins.
+    struct Lists {
+        std::vector<Real> values;
+        std::vector<std::int32_t> features;
+        std::vector<std::int64_t> starts;
+
+        void clear() {
+            values.clear();
+            features.clear();
+            starts.clear();
+        }
+    };
+
+    template <class Value, class Number>
+    void read_rows(const DenseRows<Value>& rows, const Number& number, const Centre<Real>& centre) {
+        full_.resize(static_cast<std::size_t>(count_ * width_));
+        std::int64_t entries = 0;
+        for (std::int64_t r = 0; r < count_; ++r) {
+            const Value* from = rows.row(number(r));
+            Real* to = full_.data() + r * width_;
+            std::int64_t filled = 0;
+            for (std::int64_t k = 0; k < width_; ++k) {
+                to[k] = centre.moved(from[k], k);
+                filled += to[k] != Real{0} ? 1 : 0;
+            }
+            entries += filled;
+        }
+        is_full_ = static_cast<double>(entries) > kFullShare * static_cast<double>(count_ * width_);
+        if (is_full_ && width_ <= kMostDirectFeatures) {
+            return;
+        }
+        is_full_ = false;
+        lists_.values.resize(static_cast<std::size_t>(entries) + 1);
+        lists_.features.resize(static_cast<std::size_t>(entries) + 1);
+        std::int64_t at = 0;
+        for (std::int64_t r = 0; r < count_; ++r) {
+            for (std::int64_t k = 0; k < width_; ++k) {
+                if (k % chunk_ == 0) {
+                    lists_.starts.push_back(at);
+                }
+                const Real value = full_[static_cast<std::size_t>(r * width_ + k)];
+                lists_.values[static_cast<std::size_t>(at)] = value;
+                lists_.features[static_cast<std::size_t>(at)] = static_cast<std::int32_t>(k);
+                at += value != Real{0} ? 1 : 0;
+            }
+        }
+        lists_.starts.push_back(at);
+    }
+
+    template <class Value, class Index, class Number>
+    void read_rows(const CsrRows<Value, Index>& rows, const Number& number, const Centre<Real>&) {
+        is_full_ = false;
+        for (std::int64_t r = 0; r < count_; ++r) {
+            const std::int64_t end = rows.begin(number(r) + 1);
+            std::int64_t next_chunk = 0;
+            for (std::int64_t at = rows.begin(number(r)); at < end; ++at) {
+                const auto feature = static_cast<std::int64_t>(rows.columns[at]);
+                for (; next_chunk <= feature; next_chunk += chunk_) {
+                    lists_.starts.push_back(static_cast<std::int64_t>(lists_.values.size()));
+                }
+                lists_.values.push_back(static_cast<Real>(rows.values[at]));
+                lists_.features.push_back(static_cast<std::int32_t>(feature));
+            }
+            for (; next_chunk < width_; next_chunk += chunk_) {
+                lists_.starts.push_back(static_cast<std::int64_t>(lists_.values.size()));
+            }
+        }
+        lists_.starts.push_back(static_cast<std::int64_t>(lists_.values.size()));
+    }
+
+    std::int64_t chunks() const noexcept { return (width_ + chunk_ - 1) / chunk_; }
+
+    template <class Pairing>
+    void pair_all_lists(const Panel<Real>& panel, Real* out) const {
+        const std::int64_t per_row = chunks();
+        for (std::int64_t c = 0; c < per_row; ++c) {
+            for (std::int64_t r = 0; r < count_; ++r) {
+                const std::int64_t* starts = lists_.starts.data() + r * per_row + c;
+                pair_entries<Pairing>(lists_.values.data() + starts[0],
+                                      lists_.features.data() + starts[0], starts[1] - starts[0],
+                                      panel, out + r * kPanelRows<Real>);
+            }
+        }
+    }
+
+    // Adds some entries of one row to its sums.
+    template <class Pairing>
+    static void pair_entries(const Real* values, const std::int32_t* places, std::int64_t count,
+                             const Panel<Real>& panel, Real* out) noexcept {
+        Register<Real> sums[kPanelRegisters];
+#pragma GCC unroll 8
+        for (std::int64_t u = 0; u < kPanelRegisters; ++u) {
+            sums[u] = load(out + u * kLanes<Real>);
+        }
+        for (std::int64_t k = 0; k < count; ++k) {
+            const Register<Real> value = broadcast(values[k]);
+            const Real* lanes = panel.at(places[k]);
+#pragma GCC unroll 8
+            for (std::int64_t u = 0; u < kPanelRegisters; ++u) {
+                sums[u] =
+                    Pairing::template add<Real>(value, load(lanes + u * kLanes<Real>), sums[u]);
+            }
+        }
+#pragma GCC unroll 8
+        for (std::int64_t u = 0; u < kPanelRegisters; ++u) {
+            store(out + u * kLanes<Real>, sums[u]);
+        }
+    }
+
+    // A row whose features the panel keeps only in part: entries that no row of the panel has add
+    // nothing to a product, and their own size to a distance.
+    template <class Pairing>
+    void pair_shared(std::int64_t r, const Panel<Real>& panel, Real* out) {
+        const std::int64_t per_row = chunks();
+        const std::int64_t begin = lists_.starts[static_cast<std::size_t>(r * per_row)];
+        const std::int64_t end = lists_.starts[static_cast<std::size_t>((r + 1) * per_row)];
+        shared_.values.resize(static_cast<std::size_t>(end - begin) + 1);
+        shared_.features.resize(static_cast<std::size_t>(end - begin) + 1);
+        std::size_t kept = 0;
+        Real alone{0};
+        for (std::int64_t at = begin; at < end; ++at) {
+            const Real value = lists_.values[static_cast<std::size_t>(at)];
+            const std::int64_t place = panel.place(lists_.features[static_cast<std::size_t>(at)]);
+            shared_.values[kept] = value;
+            shared_.features[kept] = static_cast<std::int32_t>(place);
+            kept += place >= 0 ? 1 : 0;
+            if constexpr (Pairing::kSelfIsFirst) {
+                alone = place >= 0 ? alone : Pairing::template add_self<Real>(value, alone);
+            }
+        }
+        pair_entries<Pairing>(shared_.values.data(), shared_.features.data(),
+                              static_cast<std::int64_t>(kept), panel, out);
+        if constexpr (Pairing::kSelfIsFirst) {
+            for (std::int64_t lane = 0; lane < kPanelRows<Real>; ++lane) {
+                out[lane] += alone;
+            }
+        }
+    }
+
+    template <class Pairing>
+    void pair_all_full(const Panel<Real>& panel, Real* out) const {
+        constexpr std::int64_t kChunk = kChunkFeatures * kPanelRegisters / kRegistersAtOnce;
+        for (std::int64_t begin = 0; begin < width_; begin += kChunk) {
+            const std::int64_t end = std::min(begin + kChunk, width_);
+            for (std::int64_t u = 0; u < kPanelRegisters; u += kRegistersAtOnce) {
+                const Real* lanes = panel.at(begin) + u * kLanes<Real>;
+                Real* to = out + u * kLanes<Real>;
+                std::int64_t r = 0;
+                for (; r + kRowsAtOnce <= count_; r += kRowsAtOnce) {
+                    pair_full<Pairing, kRowsAtOnce>(r, begin, end, lanes,
+                                                    to + r * kPanelRows<Real>);
+                }
+                for (; r < count_; ++r) {
+                    pair_full<Pairing, 1>(r, begin, end, lanes, to + r * kPanelRows<Real>);
+                }
+            }
+        }
+    }
+
+    // Adds some features of several rows to their sums, for two registers of the panel: each number
+    // that is loaded is used several times.
+    template <class Pairing, std::int64_t kRows>
+    void pair_full(std::int64_t r, std::int64_t begin, std::int64_t end, const Real* lanes,
+                   Real* out) const noexcept {
+        const Real* rows = full_.data() + r * width_;
+        Register<Real> sums[kRows][kRegistersAtOnce];
+#pragma GCC unroll 6
+        for (std::int64_t row = 0; row < kRows; ++row) {
+            sums[row][0] = load(out + row * kPanelRows<Real>);
+            sums[row][1] = load(out + row * kPanelRows<Real> + kLanes<Real>);
+        }
+        for (std::int64_t k = begin; k < end; ++k, lanes += kPanelRows<Real>) {
+            const Register<Real> first = load(lanes);
+            const Register<Real> second = load(lanes + kLanes<Real>);
+#pragma GCC unroll 6
+            for (std::int64_t row = 0; row < kRows; ++row) {
+                const Register<Real> value = broadcast(rows[row * width_ + k]);
+                sums[row][0] = Pairing::template add<Real>(value, first, sums[row][0]);
+                sums[row][1] = Pairing::template add<Real>(value, second, sums[row][1]);
+            }
+        }
+#pragma GCC unroll 6
+        for (std::int64_t row = 0; row < kRows; ++row) {
+            store(out + row * kPanelRows<Real>, sums[row][0]);
+            store(out + row * kPanelRows<Real> + kLanes<Real>, sums[row][1]);
+        }
+    }
+
+    std::int64_t count_ = 0;
+    std::int64_t width_ = 0;
+    std::int64_t chunk_ = 1;
+    bool is_full_ = false;
+    Lists lists_;
+    Lists shared_;
+    std::vector<Real> full_;
+};
+
+}  // namespace hinge

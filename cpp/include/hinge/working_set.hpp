@@ -1,0 +1,233 @@
+// The dual program over a small working set, solved in the cache by pairs or single variables.
+//
+//   min  1/2 b'(K + diag(d)) b + g'b   subject to  lower <= b <= upper  and, where the intercept is
+//   free, sum b = constant                                                (b as a change from 0: g)
+//
+// Given the gradient e of the whole objective at b. Optimal: with the variables that may grow
+// ("up", b < upper) and those that may shrink ("down", b > lower),
+//   free intercept:  max_down e <= min_up e        none:  max_down e <= 0 <= min_up e.
+//
+// A pair (SMO): i = the up variable of the smallest e; j = the down variable that promises the
+// largest decrease (e_j - e_i)^2 / (K_ii + K_jj - 2 K_ij + d_i + d_j), which is the second-order
+// rule of Fan, Chen & Lin (2005), or by the first-order rule the one of the largest e; both move by
+// (e_j - e_i) / curvature in opposite directions, or to a bound. Without an intercept the single
+// variable that promises the largest decrease is moved. Curvatures are of the same float32 values
+// as the gradient's updates, or a pair could be chosen for ever.
+//
+// Cost of a step: two passes over the working set.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "hinge/aligned.hpp"
+
+namespace hinge {
+
+enum class PairRule { first_order, second_order };
+
+struct WorkingSet {
+    std::int64_t count;
+    std::int64_t stride;     // values from one row of the kernel matrix to the next
+    const float* kernel;     // count rows
+    const double* diagonal;  // d
+    const double* lower;
+    const double* upper;
+    double* beta;
+    double* gradient;
+    bool is_balanced;  // the sum of beta stays as it is
+    PairRule rule;
+};
+
+struct WorkingSetEnd {
+    std::int64_t steps;
+    double violation;
+};
+
+class WorkingSetSolver {
+  public:
+    explicit WorkingSetSolver(const WorkingSet& set) : set_(set) {
+        const auto size = static_cast<std::size_t>(set.count);
+        curvature_.resize(size);
+        not_up_.resize(size);
+        not_down_.resize(size);
+        gain_.resize(size);
+        for (std::int64_t k = 0; k < set.count; ++k) {
+            curvature_[static_cast<std::size_t>(k)] =
+                static_cast<double>(set.kernel[k * set.stride + k]) + set.diagonal[k];
+            note_bounds(k);
+        }
+    }
+
+    // Goes on until the violation is at most the tolerance, or for so many steps.
+    WorkingSetEnd solve(double tolerance, std::int64_t most_steps) {
+        Extremes ends = extremes();
+        std::int64_t steps = 0;
+        for (; steps < most_steps; ++steps) {
+            if (!(violation(ends) > tolerance)) {
+                break;
+            }
+            const bool moved = set_.is_balanced ? step_pair(ends) : step_single();
+            if (!moved) {
+                break;  // within rounding of the bounds or of the gradient
+            }
+            ends = extremes();
+        }
+        return {steps, violation(ends)};
+    }
+
+  private:
+    static constexpr double kFlat = 1e-12;  // curvature of a direction that has none
+    static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+    struct Extremes {
+        double up;    // smallest gradient of what may grow
+        double down;  // largest gradient of what may shrink
+    };
+
+    double violation(Extremes ends) const noexcept {
+        return set_.is_balanced ? ends.down - ends.up : std::max(ends.down, -ends.up);
+    }
+
+    void note_bounds(std::int64_t k) noexcept {
+        const auto at = static_cast<std::size_t>(k);
+        not_up_[at] = set_.beta[k] < set_.upper[k] ? 0.0 : kInfinity;
+        not_down_[at] = set_.beta[k] > set_.lower[k] ? 0.0 : -kInfinity;
+    }
+
+    Extremes extremes() const noexcept {
+        const double* e = set_.gradient;
+        const double* not_up = not_up_.data();
+        const double* not_down = not_down_.data();
+        double up = kInfinity;
+        double down = -kInfinity;
+#pragma omp simd reduction(min : up) reduction(max : down)
+        for (std::int64_t k = 0; k < set_.count; ++k) {
+            const double grows = e[k] + not_up[k];
+            const double shrinks = e[k] + not_down[k];
+            up = grows < up ? grows : up;
+            down = shrinks > down ? shrinks : down;
+        }
+        return {up, down};
+    }
+
+    // The first k with values[k] + offsets[k] == wanted.
+    std::int64_t find(const double* values, const double* offsets, double wanted) const noexcept {
+        std::int64_t k = 0;
+        while (k < set_.count && values[k] + offsets[k] != wanted) {
+            ++k;
+        }
+        return k;
+    }
+
+    bool step_pair(Extremes ends) noexcept {
+        const std::int64_t i = find(set_.gradient, not_up_.data(), ends.up);
+        if (i >= set_.count) {
+            return false;
+        }
+        const std::int64_t j = set_.rule == PairRule::second_order
+                                   ? best_partner(i)
+                                   : find(set_.gradient, not_down_.data(), ends.down);
+        if (j >= set_.count) {
+            return false;
+        }
+        const float* row_i = set_.kernel + i * set_.stride;
+        const float* row_j = set_.kernel + j * set_.stride;
+        const auto at_i = static_cast<std::size_t>(i);
+        const auto at_j = static_cast<std::size_t>(j);
+        const double curved = curvature_[at_i] + curvature_[at_j] - 2.0 * row_i[j];
+        double step = (set_.gradient[j] - set_.gradient[i]) / std::max(curved, kFlat);
+        const double room_i = set_.upper[i] - set_.beta[i];
+        const double room_j = set_.beta[j] - set_.lower[j];
+        step = std::min(step, std::min(room_i, room_j));
+        if (!(step > 0.0)) {
+            return false;
+        }
+        const double before_i = set_.beta[i];
+        const double before_j = set_.beta[j];
+        set_.beta[i] = step == room_i ? set_.upper[i] : before_i + step;
+        set_.beta[j] = step == room_j ? set_.lower[j] : before_j - step;
+        const double change_i = set_.beta[i] - before_i;
+        const double change_j = set_.beta[j] - before_j;
+        double* e = set_.gradient;
+#pragma omp simd
+        for (std::int64_t k = 0; k < set_.count; ++k) {
+            e[k] +=
+                change_i * static_cast<double>(row_i[k]) + change_j * static_cast<double>(row_j[k]);
+        }
+        e[i] += change_i * set_.diagonal[i];
+        e[j] += change_j * set_.diagonal[j];
+        note_bounds(i);
+        note_bounds(j);
+        return change_i != 0.0 || change_j != 0.0;
+    }
+
+    // The down variable with which a step from i promises most; count if there is none.
+    std::int64_t best_partner(std::int64_t i) noexcept {
+        const float* row = set_.kernel + i * set_.stride;
+        const double* e = set_.gradient;
+        const double* not_down = not_down_.data();
+        const double* curvature = curvature_.data();
+        float* gain = gain_.data();
+        const double own = curvature[i];
+        const double low = e[i];
+        float best = 0.0F;
+#pragma omp simd reduction(max : best)
+        for (std::int64_t k = 0; k < set_.count; ++k) {
+            const double rise = std::max(e[k] + not_down[k] - low, 0.0);
+            const double curved = own + curvature[k] - 2.0 * static_cast<double>(row[k]);
+            const auto height = static_cast<float>(rise);
+            const auto width = static_cast<float>(curved > kFlat ? curved : kFlat);
+            gain[k] = height / width * height;
+            best = gain[k] > best ? gain[k] : best;
+        }
+        if (!(best > 0.0F)) {
+            return set_.count;
+        }
+        return std::find(gain, gain + set_.count, best) - gain;
+    }
+
+    // Without an intercept: the single variable that promises most.
+    bool step_single() noexcept {
+        std::int64_t best = set_.count;
+        double most = 0.0;
+        for (std::int64_t k = 0; k < set_.count; ++k) {
+            const auto at = static_cast<std::size_t>(k);
+            const double downhill = std::max(set_.gradient[k] + not_down_[at], 0.0);
+            const double uphill = std::max(-(set_.gradient[k] + not_up_[at]), 0.0);
+            const double slope = std::max(downhill, uphill);
+            const double gain = slope / std::max(curvature_[at], kFlat) * slope;
+            if (gain > most) {
+                most = gain;
+                best = k;
+            }
+        }
+        if (best == set_.count) {
+            return false;
+        }
+        const float* row = set_.kernel + best * set_.stride;
+        const double curved = std::max(curvature_[static_cast<std::size_t>(best)], kFlat);
+        const double before = set_.beta[best];
+        set_.beta[best] =
+            std::clamp(before - set_.gradient[best] / curved, set_.lower[best], set_.upper[best]);
+        const double change = set_.beta[best] - before;
+        double* e = set_.gradient;
+#pragma omp simd
+        for (std::int64_t k = 0; k < set_.count; ++k) {
+            e[k] += change * static_cast<double>(row[k]);
+        }
+        e[best] += change * set_.diagonal[best];
+        note_bounds(best);
+        return change != 0.0;
+    }
+
+    WorkingSet set_;
+    AlignedVector<double> curvature_;
+    AlignedVector<double> not_up_;    // 0 where it may grow, infinity where not
+    AlignedVector<double> not_down_;  // 0 where it may shrink, minus infinity where not
+    AlignedVector<float> gain_;
+};
+
+}  // namespace hinge
