@@ -12,6 +12,7 @@ from hinge.solvers.registry import get_solver, solver_names
 from hinge.solvers.relay import Relay
 
 if typing.TYPE_CHECKING:
+    from hinge.solvers.kernel.decomposition import Decomposition
     from hinge.solvers.linear.dual_coordinate import DualCoordinate
     from hinge.solvers.linear.gradient import Gradient
     from hinge.solvers.linear.hard_margin import HardMargin
@@ -22,6 +23,7 @@ if typing.TYPE_CHECKING:
     from hinge.solvers.validation import Look, ValidationMonitor
 
 __all__ = [
+    "Decomposition",
     "DualCoordinate",
     "Event",
     "Gradient",
@@ -48,6 +50,7 @@ __all__ = [
 
 # Loaded when first asked for, as the registry does it.
 _LOADED_LATER = {
+    "Decomposition": "hinge.solvers.kernel.decomposition",
     "DualCoordinate": "hinge.solvers.linear.dual_coordinate",
     "Gradient": "hinge.solvers.linear.gradient",
     "HardMargin": "hinge.solvers.linear.hard_margin",

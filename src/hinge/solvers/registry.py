@@ -36,7 +36,9 @@ _BY_NAME: dict[str, Callable[[float | None], Solver]] = {
 
 
 # Solvers of problems with a kernel; a name may stand for another method there.
-_FOR_KERNELS: dict[str, Callable[[float | None], Solver]] = {}
+_FOR_KERNELS: dict[str, Callable[[float | None], Solver]] = {
+    "decomposition": partial(_make, "kernel.decomposition", "Decomposition"),
+}
 
 
 def solver_names() -> list[str]:

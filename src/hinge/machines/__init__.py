@@ -1,0 +1,8 @@
+"""Evaluation of kernel machines: kernel blocks by the compiled core, kept rows, decision values."""
+
+from __future__ import annotations
+
+from hinge.machines.cache import KernelCache
+from hinge.machines.source import KernelSource, source
+
+__all__ = ["KernelCache", "KernelSource", "source"]

@@ -1,0 +1,212 @@
+"""Rows as the compiled core evaluates kernels on them: which kernel, which precision, from where.
+
+Values are taken in float32 where that loses nothing that matters, else in float64 (see
+``precision_for``). Where a kernel depends on differences alone, full dense rows are measured from
+their mean: far from the origin the squares of the norms would swallow the distances. Rows that are
+mostly zeros stay where they are, since zeros are skipped.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hinge._native import core
+from hinge.kernels import ChiSquared, InnerProductKernel, Kernel, Laplacian, Normalised
+from hinge.rows import Rows
+
+Floats = NDArray[np.float64]
+
+_SINGLE_EXPONENT = 200.0  # gamma times a squared norm up to which float32 keeps four digits
+_SINGLE_VALUE = 1e30  # kernel values beyond it, or below its inverse, are for float64
+_SAMPLE_ROWS = 512  # rows looked at to tell whether most entries are zero
+_FULL_SHARE = 0.75
+_ROWS_A_CALL = 1 << 14
+
+
+@dataclass(frozen=True)
+class NativeKernel:
+    """A kernel that the compiled core knows.
+
+    Parameters
+    ----------
+    choice : core.KernelChoice
+        Its name and parameters.
+    kernel : Kernel
+        The kernel itself, without any normalisation.
+    is_normalised : bool
+        Whether values are divided by the lengths of the two rows' images.
+    """
+
+    choice: core.KernelChoice
+    kernel: Kernel
+    is_normalised: bool
+
+
+def native_kernel(kernel: Kernel) -> NativeKernel | None:
+    """Return the kernel as the compiled core takes it; None if it has no such kernel.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        A resolved kernel.
+
+    Returns
+    -------
+    NativeKernel or None
+        Its native form.
+    """
+    inner = kernel.kernel if isinstance(kernel, Normalised) else kernel
+    if not isinstance(inner, (InnerProductKernel, Laplacian, ChiSquared)):
+        return None
+    values: Any = inner
+    choice = core.KernelChoice(
+        inner.name,
+        float(getattr(values, "gamma", 1.0)),
+        float(getattr(values, "coef0", 0.0)),
+        int(getattr(values, "degree", 1)),
+    )
+    return NativeKernel(choice, inner, isinstance(kernel, Normalised))
+
+
+def view(rows: Rows) -> core.RowsView:
+    """Return the compiled core's view of rows, whose structure is checked once more.
+
+    Parameters
+    ----------
+    rows : Rows
+        The rows.
+
+    Returns
+    -------
+    core.RowsView
+        The view; it owns nothing.
+    """
+    rows.check_structure()
+    columns, offsets = (rows.indices, rows.indptr) if rows.is_sparse else (None, None)
+    return core.RowsView(rows.values, columns, offsets, rows.n_rows, rows.n_features)
+
+
+def centre_for(kernel: Kernel, rows: Rows) -> Floats | None:
+    """Return the point to measure rows from: their mean, or None for the origin.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    rows : Rows
+        The training rows.
+
+    Returns
+    -------
+    ndarray of shape (n_features,) or None
+        The centre.
+    """
+    if rows.is_sparse or not getattr(kernel, "is_translation_invariant", False):
+        return None
+    sample = rows.values[:: max(1, rows.n_rows // _SAMPLE_ROWS)]
+    if np.count_nonzero(sample) <= _FULL_SHARE * sample.size:
+        return None
+    centre = np.zeros(rows.n_features)
+    for block in rows.blocks():
+        centre += np.sum(block.values, axis=0)
+    return centre / rows.n_rows
+
+
+def precision_for(kernel: Kernel, diagonal: Floats, selfs: Floats) -> type[np.floating[Any]]:
+    """Return the precision in which kernel values keep the digits that matter.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    diagonal : ndarray of shape (n,)
+        The kernel of every row with itself.
+    selfs : ndarray of shape (n,)
+        Each row's sum with itself.
+
+    Returns
+    -------
+    type
+        ``np.float32`` or ``np.float64``.
+    """
+    largest = float(np.max(np.abs(diagonal), initial=0.0))
+    if not 1.0 / _SINGLE_VALUE < largest < _SINGLE_VALUE:
+        return np.float64
+    gamma = abs(float(getattr(kernel, "gamma", 0.0)))
+    exponent = gamma * float(np.max(np.abs(selfs), initial=0.0))
+    return np.float32 if exponent <= _SINGLE_EXPONENT else np.float64
+
+
+class NativeRows:
+    """Rows with what the compiled core needs to pair them.
+
+    Parameters
+    ----------
+    native : NativeKernel
+        The kernel.
+    rows : Rows
+        The rows.
+    centre : ndarray or None
+        Where to measure them from.
+    precision : type
+        ``np.float32`` or ``np.float64``.
+    unit : float, default=1.0
+        What kernel values are divided by.
+    """
+
+    def __init__(
+        self,
+        native: NativeKernel,
+        rows: Rows,
+        centre: Floats | None,
+        precision: type[np.floating[Any]],
+        unit: float = 1.0,
+    ) -> None:
+        matrix = view(rows)
+        selfs = self_sums(native, rows, centre, precision)
+        scales = _scales(native, rows, unit)
+        kind = core.KernelRowsFloat if precision is np.float32 else core.KernelRowsDouble
+        given = None if scales is None else scales.astype(precision)
+        self.native = kind(matrix, native.choice, selfs, given, centre)
+
+
+def self_sums(
+    native: NativeKernel, rows: Rows, centre: Floats | None, precision: type[np.floating[Any]]
+) -> NDArray[Any]:
+    """Return each row's sum with itself, as the core takes it.
+
+    Parameters
+    ----------
+    native : NativeKernel
+        The kernel.
+    rows : Rows
+        The rows.
+    centre : ndarray or None
+        Where to measure them from.
+    precision : type
+        ``np.float32`` or ``np.float64``.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        The sums.
+    """
+    matrix = view(rows)
+    sums = np.empty(rows.n_rows, dtype=precision)
+    for first in range(0, rows.n_rows, _ROWS_A_CALL):
+        part = sums[first : first + _ROWS_A_CALL]
+        core.kernel_self_sums(matrix, native.choice, centre, first, part)
+    return sums
+
+
+def _scales(native: NativeKernel, rows: Rows, unit: float) -> Floats | None:
+    """Return the factor of every row's kernel values; None if it is 1."""
+    if not native.is_normalised:
+        return None if unit == 1.0 else np.full(rows.n_rows, 1.0 / np.sqrt(unit))
+    lengths = np.sqrt(np.abs(native.kernel.training_diagonal(rows)))
+    inverse = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0.0)
+    return inverse / np.sqrt(unit)

@@ -1,0 +1,250 @@
+"""Where kernel values come from: the compiled core, a matrix, or a function in Python.
+
+A source gives blocks of the kernel matrix of its rows as float32, and sums of its rows' kernel
+functions at its rows. ``unit`` is what the values are divided by, so that float32 holds them.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hinge.kernels import Kernel
+from hinge.machines.native_rows import (
+    NativeKernel,
+    NativeRows,
+    centre_for,
+    native_kernel,
+    precision_for,
+    self_sums,
+)
+from hinge.rows import Rows
+
+Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
+Ids = NDArray[np.int64]
+Check = Callable[[], None]
+
+VALUES_A_CALL = 1 << 22  # kernel values that one native call computes: some 10 ms
+_LARGEST_UNSCALED = 1e25
+
+
+class KernelSource(ABC):
+    """Kernel values of a set of rows with each other.
+
+    Parameters
+    ----------
+    n_rows : int
+        How many rows there are.
+    unit : float
+        What every value is divided by.
+
+    Attributes
+    ----------
+    computed : int
+        Kernel values computed so far.
+    threads : int
+        How many threads share out the columns of a block.
+    check : callable or None
+        Called between pieces of work; raises to abandon it.
+    """
+
+    def __init__(self, n_rows: int, unit: float = 1.0) -> None:
+        self.n_rows = n_rows
+        self.unit = unit
+        self.computed = 0
+        self.threads = 1
+        self.check: Check | None = None
+        self._pool: ThreadPoolExecutor | None = None
+
+    def block(self, ids: Ids, columns: Ids | None = None, out: Singles | None = None) -> Singles:
+        """Return the kernel of some rows with all, or with those in ``columns``.
+
+        Parameters
+        ----------
+        ids : ndarray of int64
+            The rows of the block.
+        columns : ndarray of int64 or None, default=None
+            Its columns; None for every row.
+        out : ndarray of float32 or None, default=None
+            Where to write it.
+
+        Returns
+        -------
+        ndarray of float32 of shape (len(ids), n_columns)
+            The values, divided by ``unit``.
+        """
+        n_columns = self.n_rows if columns is None else len(columns)
+        target = np.empty((len(ids), n_columns), dtype=np.float32) if out is None else out
+        self.computed += len(ids) * n_columns
+
+        def fill(first: int, stop: int) -> None:
+            self._fill(ids, columns, first, stop, target)
+
+        self._share(fill, len(ids), n_columns)
+        return target
+
+    def add(self, ids: Ids, coef: Floats, out: Floats, columns: Ids | None = None) -> None:
+        """Add ``sum_i coef_i k(x_i, x_j)`` to ``out[j]``, for every row j or those in ``columns``.
+
+        Parameters
+        ----------
+        ids : ndarray of int64
+            The rows of the sum.
+        coef : ndarray of shape (len(ids),)
+            Their coefficients.
+        out : ndarray
+            What to add to.
+        columns : ndarray of int64 or None, default=None
+            The rows at which to evaluate; None for every row.
+        """
+        n_columns = self.n_rows if columns is None else len(columns)
+        self.computed += len(ids) * n_columns
+
+        def part(first: int, stop: int) -> None:
+            self._add(ids, coef, out, columns, first, stop)
+
+        self._share(part, len(ids), n_columns)
+
+    def release(self) -> None:
+        """Let go of the threads; they are made anew when needed."""
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None
+
+    @abstractmethod
+    def _fill(self, ids: Ids, columns: Ids | None, first: int, stop: int, out: Singles) -> None:
+        """Write columns ``first`` to ``stop`` of a block."""
+
+    @abstractmethod
+    def _add(
+        self, ids: Ids, coef: Floats, out: Floats, columns: Ids | None, first: int, stop: int
+    ) -> None:
+        """Add the sums at columns ``first`` to ``stop``."""
+
+    def _share(self, work: Callable[[int, int], None], n_terms: int, n_columns: int) -> None:
+        """Do work on pieces of the columns, in threads if there are several of either."""
+        if n_terms == 0 or n_columns == 0:
+            return
+        size = max(256, VALUES_A_CALL // n_terms)
+        if self.threads > 1:
+            size = min(size, -(-n_columns // (2 * self.threads)))
+        starts = range(0, n_columns, size)
+        if self.threads <= 1 or len(starts) == 1:
+            for first in starts:
+                if self.check is not None:
+                    self.check()
+                work(first, min(first + size, n_columns))
+            return
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(max_workers=self.threads)
+        pending = [self._pool.submit(work, s, min(s + size, n_columns)) for s in starts]
+        try:
+            for piece in pending:
+                if self.check is not None:
+                    self.check()
+                piece.result()
+        finally:
+            for piece in pending:
+                piece.cancel()
+
+
+class NativeSource(KernelSource):
+    """Values by the compiled core.
+
+    Parameters
+    ----------
+    native : NativeKernel
+        The kernel.
+    rows : Rows
+        The rows.
+    """
+
+    def __init__(self, native: NativeKernel, rows: Rows) -> None:
+        centre = centre_for(native.kernel, rows)
+        selfs = self_sums(native, rows, centre, np.float64)
+        diagonal = native.kernel.training_diagonal(rows)
+        precision = precision_for(native.kernel, diagonal, selfs)
+        largest = 1.0 if native.is_normalised else float(np.max(np.abs(diagonal), initial=0.0))
+        is_usual = 1.0 / _LARGEST_UNSCALED < largest < _LARGEST_UNSCALED
+        unit = 1.0 if is_usual or largest == 0.0 else largest
+        super().__init__(rows.n_rows, unit)
+        self._rows = NativeRows(native, rows, centre, precision, unit).native
+
+    def _fill(self, ids: Ids, columns: Ids | None, first: int, stop: int, out: Singles) -> None:
+        points = None if columns is None else columns[first:stop]
+        self._rows.block(self._rows, ids, first, points, out, first, stop - first)
+
+    def _add(
+        self, ids: Ids, coef: Floats, out: Floats, columns: Ids | None, first: int, stop: int
+    ) -> None:
+        points = None if columns is None else columns[first:stop]
+        target = out[first:stop].reshape(-1, 1)
+        self._rows.add(self._rows, ids, coef.reshape(1, -1), first, points, target)
+
+
+class PythonSource(KernelSource):
+    """Values by the reference kernel: precomputed matrices and functions of the caller.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    rows : Rows
+        The rows.
+    """
+
+    def __init__(self, kernel: Kernel, rows: Rows) -> None:
+        diagonal = kernel.training_diagonal(rows)
+        largest = float(np.max(np.abs(diagonal), initial=0.0))
+        is_usual = 1.0 / _LARGEST_UNSCALED < largest < _LARGEST_UNSCALED
+        super().__init__(rows.n_rows, 1.0 if is_usual or largest == 0.0 else largest)
+        self._kernel = kernel
+        self._matrix_rows = rows
+
+    def _values(self, ids: Ids, columns: Ids | None, first: int, stop: int) -> Floats:
+        points = np.arange(first, stop) if columns is None else columns[first:stop]
+        some = self._matrix_rows.take(points).matrix
+        terms = self._kernel.operand(self._matrix_rows, ids)
+        return self._kernel.block(some, terms) / self.unit
+
+    def _fill(self, ids: Ids, columns: Ids | None, first: int, stop: int, out: Singles) -> None:
+        out[:, first:stop] = self._values(ids, columns, first, stop).T
+
+    def _add(
+        self, ids: Ids, coef: Floats, out: Floats, columns: Ids | None, first: int, stop: int
+    ) -> None:
+        values = self._values(ids, columns, first, stop).astype(np.float32)
+        out[first:stop] += values @ coef
+
+    def _share(self, work: Callable[[int, int], None], n_terms: int, n_columns: int) -> None:
+        """Do the work on this thread alone: a caller's function need not be safe in others."""
+        threads, self.threads = self.threads, 1
+        try:
+            super()._share(work, n_terms, n_columns)
+        finally:
+            self.threads = threads
+
+
+def source(kernel: Kernel, rows: Rows) -> KernelSource:
+    """Return where to get the kernel values of some rows from.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        A resolved kernel.
+    rows : Rows
+        The rows.
+
+    Returns
+    -------
+    KernelSource
+        The source.
+    """
+    native = native_kernel(kernel)
+    return PythonSource(kernel, rows) if native is None else NativeSource(native, rows)

@@ -1,0 +1,280 @@
+r"""A run on the dual program of a kernel machine, between two steps.
+
+The program is :math:`\min \tfrac12 \beta'(K + D)\beta - p'\beta`, ``lower <= beta <= upper``, with
+``sum(beta) = 0`` where the intercept is free; :math:`\beta_i = y_i \alpha_i` (see
+:mod:`hinge.problem`). Kept are ``beta`` and the scores :math:`s = K \beta` of all rows, from which
+the gradient is :math:`e = s + D\beta - p`.
+
+Coefficients that have changed wait in a *queue* until their kernel rows have been added to the
+scores, a bounded number at a time. Rows that are *resting* (shrunk) are left out of these sums; what
+they miss is *deferred*, for each group of rows that went to rest together, and made up for in one
+pass a group when they rejoin. Everything is in units in
+which float32 holds the kernel: ``beta`` is multiplied by the source's ``unit``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hinge.machines import KernelCache, KernelSource, source
+from hinge.problem import Intercept, Problem
+from hinge.result import Point, Progress
+from hinge.rows import Rows
+from hinge.solvers.linear.balance import balance
+from hinge.solvers.protocol import State
+
+Floats = NDArray[np.float64]
+Ids = NDArray[np.int64]
+
+VALUES_A_STEP = 1 << 23  # kernel values that one step computes, some 10 to 50 ms
+ROWS_A_STEP = 64  # but never fewer rows than fill a panel
+REST_GROUPS = 4  # how many times rows may go to rest before they rejoin
+
+
+@dataclass(frozen=True)
+class Program:
+    """The dual program of the rows that have a cost, in the source's units.
+
+    Parameters
+    ----------
+    present : ndarray of int64 or None
+        Which rows of the problem these are; None for all.
+    rows : Rows
+        The rows.
+    linear, lower, upper, diagonal : ndarray
+        The program's coefficients and bounds.
+    is_balanced : bool
+        Whether the variables sum to zero.
+    """
+
+    present: Ids | None
+    rows: Rows
+    linear: Floats
+    lower: Floats
+    upper: Floats
+    diagonal: Floats
+    is_balanced: bool
+
+
+@dataclass(frozen=True)
+class Ends:
+    """Where the gradient is worst: least of what may grow, largest of what may shrink."""
+
+    up: float
+    down: float
+    is_balanced: bool
+
+    @property
+    def violation(self) -> float:
+        """By how much the optimality conditions are missed, in units of the margin."""
+        if self.is_balanced:
+            return self.down - self.up
+        return max(self.down, -self.up)
+
+    @property
+    def intercept(self) -> float:
+        """The intercept that shares the violation out evenly."""
+        if not self.is_balanced:
+            return 0.0
+        ends = [end for end in (self.up, self.down) if math.isfinite(end)]
+        return -sum(ends) / len(ends) if ends else 0.0
+
+
+@dataclass
+class KernelState(State):
+    """What a solver of kernel machines knows between steps.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem of the run; not pickled.
+    beta, scores : ndarray of shape (n,)
+        Coefficients, and the sums of kernel functions that they stand for, without the queue.
+    cache_mb : float
+        Memory for kept kernel rows.
+    queue, queue_changes : ndarray
+        Rows whose change is not in the scores yet, and by how much they have changed.
+    deferred : ndarray of shape (REST_GROUPS, n)
+        Changes that the resting rows of each group have not been told of.
+    group : ndarray of int8 of shape (n,)
+        The group with which a row rests, -1 if it takes part.
+    settled : ndarray of bool of shape (n,)
+        Rows that are proven to stay where they are.
+    previous : ndarray of int64
+        The last working set.
+    steps, rounds, work : int
+        Steps on single pairs, working sets solved, stored values touched.
+    aim : float
+        Violation at which resting rows rejoin.
+    primal, dual, violation : float
+        Own values when all scores were last complete.
+    at_rest : bool
+        Whether nothing moves any more.
+    """
+
+    problem: Problem
+    beta: Floats
+    scores: Floats
+    cache_mb: float
+    deferred: Floats
+    group: NDArray[np.int8]
+    settled: NDArray[np.bool_]
+    aim: float
+    queue: Ids = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    queue_changes: Floats = field(default_factory=lambda: np.zeros(0))
+    previous: Ids = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    steps: int = 0
+    rounds: int = 0
+    work: int = 0
+    primal: float = math.nan
+    dual: float = math.nan
+    violation: float = math.inf
+    at_rest: bool = False
+    is_rejoining: bool = False
+    _transient: ClassVar[tuple[str, ...]] = ("problem", "program", "source", "cache")
+
+    @cached_property
+    def program(self) -> Program:
+        """The dual program."""
+        return dual_program(self.problem, self.source.unit)
+
+    @cached_property
+    def source(self) -> KernelSource:
+        """Where kernel values come from."""
+        assert self.problem.kernel is not None
+        return source(self.problem.kernel, present_rows(self.problem)[1])
+
+    @cached_property
+    def cache(self) -> KernelCache:
+        """The kept kernel rows."""
+        n = len(self.beta)
+        return KernelCache(n, n, self.cache_mb)
+
+    @property
+    def resting(self) -> NDArray[np.bool_]:
+        """The rows that are left out for now."""
+        return self.group >= 0
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the scores of all rows are those of the coefficients."""
+        return len(self.queue) == 0 and not self.resting.any()
+
+    def gradient(self) -> Floats:
+        """Return the gradient as far as the scores are known."""
+        return self.scores + self.program.diagonal * self.beta - self.program.linear
+
+    def ends(self, gradient: Floats) -> Ends:
+        """Return where the gradient is worst, among the rows that take part."""
+        taking_part = ~(self.resting | self.settled)
+        up = taking_part & (self.beta < self.program.upper)
+        down = taking_part & (self.beta > self.program.lower)
+        return Ends(
+            float(np.min(gradient, where=up, initial=math.inf)),
+            float(np.max(gradient, where=down, initial=-math.inf)),
+            self.program.is_balanced,
+        )
+
+    def release(self) -> None:
+        """Let go of threads."""
+        if "source" in self.__dict__:
+            self.source.release()
+
+
+def present_rows(problem: Problem) -> tuple[Ids | None, Rows]:
+    """Return the rows that have a cost: which they are (None for all), and themselves."""
+    if problem.sample_weight is None or bool(np.all(problem.sample_weight > 0.0)):
+        return None, problem.rows
+    present = np.flatnonzero(problem.sample_weight > 0.0)
+    return present, problem.rows.take(present)
+
+
+def dual_program(problem: Problem, unit: float) -> Program:
+    """Return the dual program of the rows that have a cost, in units of the kernel values.
+
+    Parameters
+    ----------
+    problem : Problem
+        A problem with a kernel.
+    unit : float
+        What kernel values are divided by.
+
+    Returns
+    -------
+    Program
+        The program in ``unit * beta``.
+    """
+    present, rows = present_rows(problem)
+    dual = problem.dual()
+    some = slice(None) if present is None else present
+    return Program(
+        present=present,
+        rows=rows,
+        linear=dual.linear[some],
+        lower=dual.lower[some] * unit,
+        upper=dual.upper[some] * unit,
+        diagonal=dual.diagonal[some] / unit,
+        is_balanced=problem.intercept is Intercept.FREE,
+    )
+
+
+def start_beta(problem: Problem, program: Program, warm: Point | None, unit: float) -> Floats:
+    """Return feasible coefficients to start from: those of a known point, or zero."""
+    n = len(program.linear)
+    if warm is None or warm.dual_coef is None or len(warm.dual_coef) != problem.n_rows:
+        return np.zeros(n)
+    some = slice(None) if program.present is None else program.present
+    signs = problem.signs[some]
+    reach = np.maximum(program.upper, -program.lower)
+    alpha = np.clip(np.nan_to_num(warm.dual_coef[some]) * unit, 0.0, reach)
+    if program.is_balanced:
+        balance(alpha, signs)
+    return np.asarray(signs * alpha, dtype=np.float64)
+
+
+def point_of(state: KernelState, intercept: float) -> Point:
+    """Return the point of a state as float64 copies."""
+    program, problem = state.program, state.problem
+    alpha = np.abs(state.beta) / state.source.unit
+    if program.present is not None:
+        everywhere = np.zeros(problem.n_rows)
+        everywhere[program.present] = alpha
+        alpha = everywhere
+    # Division and multiplication by the unit may overshoot a bound by a rounding error.
+    np.minimum(alpha, problem.loss.upper_bound(problem.costs), out=alpha)
+    return Point(np.zeros(0), intercept, alpha)
+
+
+def note_values(state: KernelState, ends: Ends, gradient: Floats) -> None:
+    """Store the run's own objective values and violation; the scores must be complete."""
+    problem, program = state.problem, state.program
+    unit = state.source.unit
+    some = slice(None) if program.present is None else program.present
+    margins = problem.signs[some] * (state.scores + ends.intercept)
+    costs = problem.costs[some]
+    norm = float(state.beta @ state.scores) / unit
+    curved = float(np.sum(program.diagonal * state.beta**2)) / unit
+    with np.errstate(over="ignore", invalid="ignore"):
+        losses = float(np.sum(costs * problem.loss.value(margins)))
+    state.primal = 0.5 * norm + losses
+    state.dual = float(program.linear @ state.beta) / unit - 0.5 * norm - 0.5 * curved
+    state.violation = ends.violation
+
+
+def progress_of(state: KernelState) -> Progress:
+    """Return what the run says of itself; nothing of gaps while scores are incomplete."""
+    known = state.is_complete and not math.isnan(state.primal)
+    return Progress(
+        state.steps,
+        state.work,
+        primal=state.primal if known else math.nan,
+        dual=state.dual if known else math.nan,
+        at_rest=state.at_rest,
+        kkt=state.violation if known else math.nan,
+    )
