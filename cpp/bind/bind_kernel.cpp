@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "hinge/kernel_rows.hpp"
 #include "rows_view.hpp"
@@ -96,22 +97,30 @@ class KernelRows {
         });
     }
 
-    // out[i, first_column + k] = k(term i, point k).
+    // out[slot i, first_column + k] = k(term i, point k); the slot of a term is its place if there
+    // are no slots.
     void block(const KernelRows& terms, Numbers numbers, std::int64_t first,
-               std::optional<Numbers> points, Array<float, 2> out, std::int64_t first_column,
-               std::int64_t count) const {
+               std::optional<Numbers> points, Array<float, 2> out, std::optional<Numbers> slots,
+               std::int64_t first_column, std::int64_t count) const {
         const Selection chosen = terms.selection(numbers);
         const auto stride = static_cast<std::int64_t>(out.shape(1));
         require(count >= 0 && first_column >= 0 && first_column <= stride - count,
                 "the columns to fill must be among those of the block");
         const Selection where = selection(points, first, static_cast<std::size_t>(count));
-        require(out.shape(0) == numbers.size(), "a row of the block for every term");
+        require(slots ? slots->size() == numbers.size() : out.shape(0) == numbers.size(),
+                "a row of the block for every term");
+        std::vector<float*> rows(numbers.size());
+        for (std::size_t k = 0; k < rows.size(); ++k) {
+            const std::int64_t slot = slots ? (*slots)(k) : static_cast<std::int64_t>(k);
+            require(slot >= 0 && slot < static_cast<std::int64_t>(out.shape(0)),
+                    "a slot must be among the rows of the block");
+            rows[k] = out.data() + slot * stride + first_column;
+        }
         const nb::gil_scoped_release unlocked;
         const TermPanels<Real> panels = terms.panels(chosen);
         const TileReader<Real> read = reader(where);
         kernel_.visit([&](const auto& kernel) {
-            hinge::fill_block<Real>(kernel, panels, read, where, sides(), out.data() + first_column,
-                                    stride);
+            hinge::fill_block<Real>(kernel, panels, read, where, sides(), rows.data());
         });
     }
 
@@ -183,6 +192,52 @@ void self_sums(const Matrix& matrix, const KernelChoice& choice,
     });
 }
 
+// How many entries of each dense row, from `first` on, are not zero.
+void count_entries(const Matrix& matrix, std::int64_t first, Array<std::int64_t, 1> out) {
+    const auto count = static_cast<std::int64_t>(out.size());
+    require(first >= 0 && first <= matrix.count && count <= matrix.count - first,
+            "the rows must be among those that there are");
+    hinge::binding::with_rows(matrix, [&](const auto& rows) {
+        const nb::gil_scoped_release unlocked;
+        for (std::int64_t k = 0; k < count; ++k) {
+            std::int64_t entries = 0;
+            hinge::for_entries(rows, first + k, Centre<float>{},
+                               [&](std::int64_t, float) { ++entries; });
+            out.data()[k] = entries;
+        }
+    });
+}
+
+// The entries of the rows from `first` on that are not zero, as float32, to where each row begins.
+void copy_entries(const Matrix& matrix, std::int64_t first, Numbers offsets, Array<float, 1> values,
+                  Array<std::int32_t, 1> columns) {
+    require(offsets.size() > 0, "an offset for every row, and the end");
+    const auto count = static_cast<std::int64_t>(offsets.size()) - 1;
+    require(first >= 0 && first <= matrix.count && count <= matrix.count - first,
+            "the rows must be among those that there are");
+    require_length(columns.size(), values.size(), "columns");
+    const auto room = static_cast<std::int64_t>(values.size());
+    bool fits = true;
+    hinge::binding::with_rows(matrix, [&](const auto& rows) {
+        const nb::gil_scoped_release unlocked;
+        for (std::int64_t k = 0; k < count; ++k) {
+            std::int64_t at = offsets(static_cast<std::size_t>(k));
+            const std::int64_t end = offsets(static_cast<std::size_t>(k) + 1);
+            fits = fits && at >= 0 && at <= end && end <= room;
+            hinge::for_entries(rows, first + k, Centre<float>{},
+                               [&](std::int64_t column, float value) {
+                                   if (fits && at < end) {
+                                       values.data()[at] = value;
+                                       columns.data()[at] = static_cast<std::int32_t>(column);
+                                   }
+                                   ++at;
+                               });
+            fits = fits && at == end;
+        }
+    });
+    require(fits, "the rows do not have as many entries as there is room for");
+}
+
 template <class Real>
 void bind_rows(nb::module_& module, const char* name) {
     using Rows = KernelRows<Real>;
@@ -197,7 +252,7 @@ void bind_rows(nb::module_& module, const char* name) {
              nb::arg("out").noconvert(), "Add sums of terms at points.")
         .def("block", &Rows::block, nb::arg("terms"), nb::arg("numbers").noconvert(),
              nb::arg("first"), nb::arg("points").noconvert().none(), nb::arg("out").noconvert(),
-             nb::arg("first_column"), nb::arg("count"),
+             nb::arg("slots").noconvert().none(), nb::arg("first_column"), nb::arg("count"),
              "Fill columns of a block of kernel values.");
     module.def("kernel_self_sums", &self_sums<Real>, nb::arg("matrix"), nb::arg("kernel"),
                nb::arg("centre").noconvert().none(), nb::arg("first"), nb::arg("out").noconvert(),
@@ -210,6 +265,11 @@ void bind_kernel(nb::module_& module) {
     nb::class_<KernelChoice>(module, "KernelChoice", "A kernel by name, with its parameters.")
         .def(nb::init<std::string, double, double, std::int64_t>(), nb::arg("name"),
              nb::arg("gamma"), nb::arg("coef0"), nb::arg("degree"));
+    module.def("count_entries", &count_entries, nb::arg("matrix"), nb::arg("first"),
+               nb::arg("out").noconvert(), "Count the entries of rows that are not zero.");
+    module.def("copy_entries", &copy_entries, nb::arg("matrix"), nb::arg("first"),
+               nb::arg("offsets").noconvert(), nb::arg("values").noconvert(),
+               nb::arg("columns").noconvert(), "Copy the entries of rows that are not zero.");
     bind_rows<float>(module, "KernelRowsFloat");
     bind_rows<double>(module, "KernelRowsDouble");
 }

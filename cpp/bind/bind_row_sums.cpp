@@ -106,7 +106,8 @@ void bind_row_sums(nb::module_& module) {
         .def(nb::init<AnyArray, std::optional<AnyArray>, std::optional<AnyArray>, std::int64_t,
                       std::int64_t>(),
              nb::arg("values").noconvert(), nb::arg("columns").noconvert().none(),
-             nb::arg("offsets").noconvert().none(), nb::arg("count"), nb::arg("width"));
+             nb::arg("offsets").noconvert().none(), nb::arg("count"), nb::arg("width"))
+        .def_ro("count", &Matrix::count, "How many rows there are.");
 
     nb::class_<RowSums>(module, "RowSums", "Sums over rows that end in a constant feature, or not.")
         .def(nb::init<Matrix, double>(), nb::arg("matrix"), nb::arg("constant"))

@@ -186,43 +186,43 @@ void add_terms(const Kernel& kernel, const TermPanels<Real>& terms, const TileRe
               });
 }
 
-// Writes the values of one tile and panel, of shape (points, kPanelRows), as rows of points.
+// Writes the values of one tile and panel, of shape (points, kPanelRows), to a row for every term.
 template <class Real>
-void turn_over(const Real* values, std::int64_t points, std::int64_t terms, float* out,
-               std::int64_t stride) {
+void turn_over(const Real* values, std::int64_t points, std::int64_t terms, float* const* rows,
+               std::int64_t first) {
     constexpr std::int64_t kSide = kLanes<float>;
     std::int64_t r = 0;
+    std::int64_t lane = 0;
     if constexpr (sizeof(Real) == sizeof(float)) {
-        for (; r + kSide <= points; r += kSide) {
-            std::int64_t lane = 0;
-            for (; lane + kSide <= terms; lane += kSide) {
+        for (; lane + kSide <= terms; lane += kSide) {
+            for (r = 0; r + kSide <= points; r += kSide) {
                 transpose_square(values + r * kPanelRows<Real> + lane, kPanelRows<Real>,
-                                 out + lane * stride + r, stride);
+                                 rows + lane, first + r);
             }
-            for (; lane < terms; ++lane) {
-                for (std::int64_t k = r; k < r + kSide; ++k) {
-                    out[lane * stride + k] = values[k * kPanelRows<Real> + lane];
+            for (; r < points; ++r) {
+                for (std::int64_t k = lane; k < lane + kSide; ++k) {
+                    rows[k][first + r] = values[r * kPanelRows<Real> + k];
                 }
             }
         }
     }
-    for (; r < points; ++r) {
-        for (std::int64_t lane = 0; lane < terms; ++lane) {
-            out[lane * stride + r] = static_cast<float>(values[r * kPanelRows<Real> + lane]);
+    for (; lane < terms; ++lane) {
+        for (r = 0; r < points; ++r) {
+            rows[lane][first + r] = static_cast<float>(values[r * kPanelRows<Real> + lane]);
         }
     }
 }
 
-// out[term, point] = k(term, point), a row of `stride` values for every term.
+// rows[term][point] = k(term, point).
 template <class Real, class Kernel>
 void fill_block(const Kernel& kernel, const TermPanels<Real>& terms, const TileReader<Real>& read,
-                Selection points, Sides<Real> sides, float* out, std::int64_t stride) {
+                Selection points, Sides<Real> sides, float* const* rows) {
     KernelPass<Real, Kernel> pass(kernel, terms);
     pass.over(read, points, sides,
               [&](std::int64_t panel, std::int64_t first, std::int64_t size, const Real* values) {
                   const std::int64_t term = panel * kPanelRows<Real>;
                   const std::int64_t lanes = std::min(kPanelRows<Real>, terms.count - term);
-                  turn_over(values, size, lanes, out + term * stride + first, stride);
+                  turn_over(values, size, lanes, rows + term, first);
               });
 }
 

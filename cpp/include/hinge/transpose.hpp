@@ -7,9 +7,9 @@
 
 namespace hinge {
 
-// to[c * to_stride + r] = from[r * from_stride + c] for r, c < kLanes<float>.
-inline void transpose_square(const float* from, std::int64_t from_stride, float* to,
-                             std::int64_t to_stride) noexcept {
+// to[c][at + r] = from[r * from_stride + c] for r, c < kLanes<float>.
+inline void transpose_square(const float* from, std::int64_t from_stride, float* const* to,
+                             std::int64_t at) noexcept {
 #if defined(__AVX__)
     __m256 a[8];
     __m256 b[8];
@@ -27,13 +27,13 @@ inline void transpose_square(const float* from, std::int64_t from_stride, float*
         a[r + 3] = _mm256_shuffle_ps(b[r + 1], b[r + 3], 0xEE);
     }
     for (int c = 0; c < 4; ++c) {
-        _mm256_storeu_ps(to + c * to_stride, _mm256_permute2f128_ps(a[c], a[c + 4], 0x20));
-        _mm256_storeu_ps(to + (c + 4) * to_stride, _mm256_permute2f128_ps(a[c], a[c + 4], 0x31));
+        _mm256_storeu_ps(to[c] + at, _mm256_permute2f128_ps(a[c], a[c + 4], 0x20));
+        _mm256_storeu_ps(to[c + 4] + at, _mm256_permute2f128_ps(a[c], a[c + 4], 0x31));
     }
 #else
     for (std::int64_t r = 0; r < kLanes<float>; ++r) {
         for (std::int64_t c = 0; c < kLanes<float>; ++c) {
-            to[c * to_stride + r] = from[r * from_stride + c];
+            to[c][at + r] = from[r * from_stride + c];
         }
     }
 #endif

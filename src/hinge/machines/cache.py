@@ -68,18 +68,6 @@ class KernelCache:
         core.pick_cached(self.rows, slots, columns, picked)
         return picked
 
-    def put(self, slots: Ids, values: Singles) -> None:
-        """Store rows in slots that have been made for them.
-
-        Parameters
-        ----------
-        slots : ndarray of int64
-            Where to keep them.
-        values : ndarray of float32 of shape (len(slots), n_columns)
-            The rows.
-        """
-        self.rows[slots] = values
-
     def slots(self, ids: Ids) -> Ids:
         """Return where rows are kept, -1 where they are not; those found count as used."""
         found = self._slot_of[ids]

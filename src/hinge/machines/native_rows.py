@@ -141,41 +141,85 @@ def precision_for(kernel: Kernel, diagonal: Floats, selfs: Floats) -> type[np.fl
     return np.float32 if exponent <= _SINGLE_EXPONENT else np.float64
 
 
-class NativeRows:
-    """Rows with what the compiled core needs to pair them.
+def compact(
+    rows: Rows, matrix: core.RowsView, limit_mb: float
+) -> tuple[core.RowsView, float]:
+    """Return dense rows that are mostly zeros as float32 lists, if there is memory for them.
+
+    Kernel values in float32 have the same bits from either; the lists are read faster.
+
+    Parameters
+    ----------
+    rows : Rows
+        Dense rows.
+    matrix : core.RowsView
+        The compiled core's view of them.
+    limit_mb : float
+        Memory that the lists may take.
+
+    Returns
+    -------
+    matrix : core.RowsView
+        A view of the lists, or the one given.
+    megabytes : float
+        What they take.
+    """
+    sample = rows.values[:: max(1, rows.n_rows // _SAMPLE_ROWS)]
+    share = np.count_nonzero(sample) / max(1, sample.size)
+    if share > 0.5 * _FULL_SHARE or 8.0 * share * rows.n_stored > limit_mb * 2**20:
+        return matrix, 0.0
+    counts = np.empty(rows.n_rows, dtype=np.int64)
+    for first in range(0, rows.n_rows, _ROWS_A_CALL):
+        core.count_entries(matrix, first, counts[first : first + _ROWS_A_CALL])
+    offsets = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(counts)))
+    megabytes = 8.0 * float(offsets[-1]) / 2**20
+    if megabytes > limit_mb:
+        return matrix, 0.0
+    values = np.empty(offsets[-1], dtype=np.float32)
+    columns = np.empty(offsets[-1], dtype=np.int32)
+    for first in range(0, rows.n_rows, _ROWS_A_CALL):
+        some = offsets[first : first + _ROWS_A_CALL + 1]
+        core.copy_entries(matrix, first, some, values, columns)
+    return core.RowsView(values, columns, offsets, rows.n_rows, rows.n_features), megabytes
+
+
+def native_rows(
+    native: NativeKernel,
+    matrix: core.RowsView,
+    sides: tuple[Floats | None, Floats | None],
+    precision: type[np.floating[Any]],
+) -> Any:
+    """Return rows as the terms and points of kernel values.
 
     Parameters
     ----------
     native : NativeKernel
         The kernel.
-    rows : Rows
+    matrix : core.RowsView
         The rows.
-    centre : ndarray or None
-        Where to measure them from.
+    sides : tuple of (ndarray or None, ndarray or None)
+        Where to measure the rows from, and the factors of their kernel values.
     precision : type
         ``np.float32`` or ``np.float64``.
-    unit : float, default=1.0
-        What kernel values are divided by.
-    """
 
-    def __init__(
-        self,
-        native: NativeKernel,
-        rows: Rows,
-        centre: Floats | None,
-        precision: type[np.floating[Any]],
-        unit: float = 1.0,
-    ) -> None:
-        matrix = view(rows)
-        selfs = self_sums(native, rows, centre, precision)
-        scales = _scales(native, rows, unit)
-        kind = core.KernelRowsFloat if precision is np.float32 else core.KernelRowsDouble
-        given = None if scales is None else scales.astype(precision)
-        self.native = kind(matrix, native.choice, selfs, given, centre)
+    Returns
+    -------
+    core.KernelRowsFloat or core.KernelRowsDouble
+        The rows in that precision.
+    """
+    centre, scales = sides
+    selfs = self_sums(native, matrix, centre, precision)
+    kind = core.KernelRowsFloat if precision is np.float32 else core.KernelRowsDouble
+    return kind(
+        matrix, native.choice, selfs, None if scales is None else scales.astype(precision), centre
+    )
 
 
 def self_sums(
-    native: NativeKernel, rows: Rows, centre: Floats | None, precision: type[np.floating[Any]]
+    native: NativeKernel,
+    matrix: core.RowsView,
+    centre: Floats | None,
+    precision: type[np.floating[Any]],
 ) -> NDArray[Any]:
     """Return each row's sum with itself, as the core takes it.
 
@@ -183,7 +227,7 @@ def self_sums(
     ----------
     native : NativeKernel
         The kernel.
-    rows : Rows
+    matrix : core.RowsView
         The rows.
     centre : ndarray or None
         Where to measure them from.
@@ -195,16 +239,30 @@ def self_sums(
     ndarray of shape (n_rows,)
         The sums.
     """
-    matrix = view(rows)
-    sums = np.empty(rows.n_rows, dtype=precision)
-    for first in range(0, rows.n_rows, _ROWS_A_CALL):
+    sums = np.empty(matrix.count, dtype=precision)
+    for first in range(0, matrix.count, _ROWS_A_CALL):
         part = sums[first : first + _ROWS_A_CALL]
         core.kernel_self_sums(matrix, native.choice, centre, first, part)
     return sums
 
 
-def _scales(native: NativeKernel, rows: Rows, unit: float) -> Floats | None:
-    """Return the factor of every row's kernel values; None if it is 1."""
+def scales_of(native: NativeKernel, rows: Rows, unit: float) -> Floats | None:
+    """Return the factor of every row's kernel values; None if it is 1.
+
+    Parameters
+    ----------
+    native : NativeKernel
+        The kernel.
+    rows : Rows
+        The rows.
+    unit : float
+        What kernel values are divided by.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,) or None
+        The factors.
+    """
     if not native.is_normalised:
         return None if unit == 1.0 else np.full(rows.n_rows, 1.0 / np.sqrt(unit))
     lengths = np.sqrt(np.abs(native.kernel.training_diagonal(rows)))

@@ -17,11 +17,14 @@ from numpy.typing import NDArray
 from hinge.kernels import Kernel
 from hinge.machines.native_rows import (
     NativeKernel,
-    NativeRows,
     centre_for,
+    compact,
     native_kernel,
+    native_rows,
     precision_for,
+    scales_of,
     self_sums,
+    view,
 )
 from hinge.rows import Rows
 
@@ -52,6 +55,8 @@ class KernelSource(ABC):
         How many threads share out the columns of a block.
     check : callable or None
         Called between pieces of work; raises to abandon it.
+    copy_mb : float
+        Memory that a copy of the rows takes.
     """
 
     def __init__(self, n_rows: int, unit: float = 1.0) -> None:
@@ -60,9 +65,10 @@ class KernelSource(ABC):
         self.computed = 0
         self.threads = 1
         self.check: Check | None = None
+        self.copy_mb = 0.0
         self._pool: ThreadPoolExecutor | None = None
 
-    def block(self, ids: Ids, columns: Ids | None = None, out: Singles | None = None) -> Singles:
+    def block(self, ids: Ids, columns: Ids | None = None) -> Singles:
         """Return the kernel of some rows with all, or with those in ``columns``.
 
         Parameters
@@ -71,8 +77,6 @@ class KernelSource(ABC):
             The rows of the block.
         columns : ndarray of int64 or None, default=None
             Its columns; None for every row.
-        out : ndarray of float32 or None, default=None
-            Where to write it.
 
         Returns
         -------
@@ -80,14 +84,31 @@ class KernelSource(ABC):
             The values, divided by ``unit``.
         """
         n_columns = self.n_rows if columns is None else len(columns)
-        target = np.empty((len(ids), n_columns), dtype=np.float32) if out is None else out
+        block = np.empty((len(ids), n_columns), dtype=np.float32)
+        self.write(ids, block, np.arange(len(ids)), columns)
+        return block
+
+    def write(self, ids: Ids, out: Singles, slots: Ids, columns: Ids | None = None) -> None:
+        """Write the kernel of some rows with all, or with those in ``columns``, to rows of ``out``.
+
+        Parameters
+        ----------
+        ids : ndarray of int64
+            The rows to write.
+        out : ndarray of float32 of shape (n, n_columns)
+            Where to write them.
+        slots : ndarray of int64
+            Which rows of ``out`` they are.
+        columns : ndarray of int64 or None, default=None
+            The columns; None for every row.
+        """
+        n_columns = self.n_rows if columns is None else len(columns)
         self.computed += len(ids) * n_columns
 
         def fill(first: int, stop: int) -> None:
-            self._fill(ids, columns, first, stop, target)
+            self._fill(ids, columns, first, stop, out, slots)
 
         self._share(fill, len(ids), n_columns)
-        return target
 
     def add(self, ids: Ids, coef: Floats, out: Floats, columns: Ids | None = None) -> None:
         """Add ``sum_i coef_i k(x_i, x_j)`` to ``out[j]``, for every row j or those in ``columns``.
@@ -118,7 +139,9 @@ class KernelSource(ABC):
             self._pool = None
 
     @abstractmethod
-    def _fill(self, ids: Ids, columns: Ids | None, first: int, stop: int, out: Singles) -> None:
+    def _fill(
+        self, ids: Ids, columns: Ids | None, first: int, stop: int, out: Singles, slots: Ids
+    ) -> None:
         """Write columns ``first`` to ``stop`` of a block."""
 
     @abstractmethod
@@ -163,22 +186,27 @@ class NativeSource(KernelSource):
         The kernel.
     rows : Rows
         The rows.
+    spare_mb : float
+        Memory that a compact copy of the rows may take.
     """
 
-    def __init__(self, native: NativeKernel, rows: Rows) -> None:
+    def __init__(self, native: NativeKernel, rows: Rows, spare_mb: float) -> None:
         centre = centre_for(native.kernel, rows)
-        selfs = self_sums(native, rows, centre, np.float64)
+        matrix = view(rows)
+        selfs = self_sums(native, matrix, centre, np.float64)
         diagonal = native.kernel.training_diagonal(rows)
         precision = precision_for(native.kernel, diagonal, selfs)
-        largest = 1.0 if native.is_normalised else float(np.max(np.abs(diagonal), initial=0.0))
-        is_usual = 1.0 / _LARGEST_UNSCALED < largest < _LARGEST_UNSCALED
-        unit = 1.0 if is_usual or largest == 0.0 else largest
-        super().__init__(rows.n_rows, unit)
-        self._rows = NativeRows(native, rows, centre, precision, unit).native
+        super().__init__(rows.n_rows, 1.0 if native.is_normalised else unit_of(diagonal))
+        if precision is np.float32 and centre is None and not rows.is_sparse:
+            matrix, self.copy_mb = compact(rows, matrix, spare_mb)
+        scales = scales_of(native, rows, self.unit)
+        self._rows = native_rows(native, matrix, (centre, scales), precision)
 
-    def _fill(self, ids: Ids, columns: Ids | None, first: int, stop: int, out: Singles) -> None:
+    def _fill(
+        self, ids: Ids, columns: Ids | None, first: int, stop: int, out: Singles, slots: Ids
+    ) -> None:
         points = None if columns is None else columns[first:stop]
-        self._rows.block(self._rows, ids, first, points, out, first, stop - first)
+        self._rows.block(self._rows, ids, first, points, out, slots, first, stop - first)
 
     def _add(
         self, ids: Ids, coef: Floats, out: Floats, columns: Ids | None, first: int, stop: int
@@ -200,10 +228,7 @@ class PythonSource(KernelSource):
     """
 
     def __init__(self, kernel: Kernel, rows: Rows) -> None:
-        diagonal = kernel.training_diagonal(rows)
-        largest = float(np.max(np.abs(diagonal), initial=0.0))
-        is_usual = 1.0 / _LARGEST_UNSCALED < largest < _LARGEST_UNSCALED
-        super().__init__(rows.n_rows, 1.0 if is_usual or largest == 0.0 else largest)
+        super().__init__(rows.n_rows, unit_of(kernel.training_diagonal(rows)))
         self._kernel = kernel
         self._matrix_rows = rows
 
@@ -213,8 +238,10 @@ class PythonSource(KernelSource):
         terms = self._kernel.operand(self._matrix_rows, ids)
         return self._kernel.block(some, terms) / self.unit
 
-    def _fill(self, ids: Ids, columns: Ids | None, first: int, stop: int, out: Singles) -> None:
-        out[:, first:stop] = self._values(ids, columns, first, stop).T
+    def _fill(
+        self, ids: Ids, columns: Ids | None, first: int, stop: int, out: Singles, slots: Ids
+    ) -> None:
+        out[slots, first:stop] = self._values(ids, columns, first, stop).T
 
     def _add(
         self, ids: Ids, coef: Floats, out: Floats, columns: Ids | None, first: int, stop: int
@@ -231,7 +258,14 @@ class PythonSource(KernelSource):
             self.threads = threads
 
 
-def source(kernel: Kernel, rows: Rows) -> KernelSource:
+def unit_of(diagonal: Floats) -> float:
+    """Return what to divide kernel values by: 1, unless they would leave the range of float32."""
+    largest = float(np.max(np.abs(diagonal), initial=0.0))
+    is_usual = 1.0 / _LARGEST_UNSCALED < largest < _LARGEST_UNSCALED
+    return 1.0 if is_usual or largest == 0.0 else largest
+
+
+def source(kernel: Kernel, rows: Rows, spare_mb: float = 0.0) -> KernelSource:
     """Return where to get the kernel values of some rows from.
 
     Parameters
@@ -240,6 +274,8 @@ def source(kernel: Kernel, rows: Rows) -> KernelSource:
         A resolved kernel.
     rows : Rows
         The rows.
+    spare_mb : float, default=0.0
+        Memory that a compact copy of the rows may take; it makes passes faster.
 
     Returns
     -------
@@ -247,4 +283,4 @@ def source(kernel: Kernel, rows: Rows) -> KernelSource:
         The source.
     """
     native = native_kernel(kernel)
-    return PythonSource(kernel, rows) if native is None else NativeSource(native, rows)
+    return PythonSource(kernel, rows) if native is None else NativeSource(native, rows, spare_mb)

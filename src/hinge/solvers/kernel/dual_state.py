@@ -34,6 +34,7 @@ Ids = NDArray[np.int64]
 
 VALUES_A_STEP = 1 << 23  # kernel values that one step computes, some 10 to 50 ms
 ROWS_A_STEP = 64  # but never fewer rows than fill a panel
+_COPY_SHARE = 0.5  # of the cache's memory that a compact copy of the rows may take
 REST_GROUPS = 4  # how many times rows may go to rest before they rejoin
 
 
@@ -148,13 +149,14 @@ class KernelState(State):
     def source(self) -> KernelSource:
         """Where kernel values come from."""
         assert self.problem.kernel is not None
-        return source(self.problem.kernel, present_rows(self.problem)[1])
+        rows = present_rows(self.problem)[1]
+        return source(self.problem.kernel, rows, _COPY_SHARE * self.cache_mb)
 
     @cached_property
     def cache(self) -> KernelCache:
         """The kept kernel rows."""
         n = len(self.beta)
-        return KernelCache(n, n, self.cache_mb)
+        return KernelCache(n, n, self.cache_mb - self.source.copy_mb)
 
     @property
     def resting(self) -> NDArray[np.bool_]:

@@ -60,7 +60,7 @@ def advance_rejoining(state: KernelState) -> None:
 def _store_and_add(state: KernelState, ids: Ids, changes: Floats, scores: Floats) -> int:
     """Compute and keep as many of the rows as there is room for; return how many."""
     slots = state.cache.make_room(ids)
-    state.cache.put(slots, state.source.block(ids[: len(slots)]))
+    state.source.write(ids[: len(slots)], state.cache.rows, slots)
     state.cache.add(slots, changes[: len(slots)], scores)
     return len(slots)
 
