@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hinge.machines.cache import KernelCache
+from hinge.machines.decision import decision_values
 from hinge.machines.source import KernelSource, source
 
-__all__ = ["KernelCache", "KernelSource", "source"]
+__all__ = ["KernelCache", "KernelSource", "decision_values", "source"]

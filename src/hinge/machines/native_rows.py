@@ -141,9 +141,7 @@ def precision_for(kernel: Kernel, diagonal: Floats, selfs: Floats) -> type[np.fl
     return np.float32 if exponent <= _SINGLE_EXPONENT else np.float64
 
 
-def compact(
-    rows: Rows, matrix: core.RowsView, limit_mb: float
-) -> tuple[core.RowsView, float]:
+def compact(rows: Rows, matrix: core.RowsView, limit_mb: float) -> tuple[core.RowsView, float]:
     """Return dense rows that are mostly zeros as float32 lists, if there is memory for them.
 
     Kernel values in float32 have the same bits from either; the lists are read faster.

@@ -106,7 +106,9 @@ class Decomposition(Solver):
     ) -> None:
         self.cache_mb = positive(cache_mb, "cache_mb")
         self.shrinking = bool(shrinking)
-        self.working_set = None if working_set is None else max(2, count(working_set, "working_set"))
+        self.working_set = (
+            None if working_set is None else max(2, count(working_set, "working_set"))
+        )
         self.tolerance = positive(tolerance, "tolerance")
 
     def supports(self, problem: Problem) -> Support:  # noqa: ARG002

@@ -1,0 +1,151 @@
+"""Decision values of kernel machines: sums of kernel functions, in a fixed order.
+
+A value is the sum over the support rows in their order, taken in panels of a fixed size, with every
+kernel value's own sum running over the features in their order: the bits of f(x) depend on x and the
+machine alone, not on the other rows of a batch nor on who shares the batch out among threads.
+
+In float64 each kernel value is within ``kernel.block_error`` of the true one. In float32
+(``precision="float32"``) kernel values are, and their sum is still taken in float64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hinge.errors import unknown_name
+from hinge.kernels import Kernel
+from hinge.machines.native_rows import (
+    NativeKernel,
+    centre_for,
+    native_kernel,
+    native_rows,
+    scales_of,
+    view,
+)
+from hinge.rows import Rows
+
+Floats = NDArray[np.float64]
+Check = Callable[[], None]
+
+_VALUES_A_CALL = 1 << 21  # kernel values of one native call: some 10 ms
+_TERMS_A_CALL = 1 << 15  # support rows whose panels are made at once, so that memory stays bounded
+_PANEL_VALUES = 1 << 17
+_PRECISIONS: dict[str, type[np.floating[Any]]] = {"float64": np.float64, "float32": np.float32}
+
+
+def decision_values(
+    kernel: Kernel,
+    support: Rows | NDArray[np.int64],
+    coef: Floats,
+    X: Rows,
+    threads: int = 1,
+    check: Check | None = None,
+    precision: str = "float64",
+) -> Floats:
+    """Return ``sum_i coef_i k(x_i, x)`` for every row x of X.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        A resolved kernel.
+    support : Rows or ndarray of int64
+        The support rows; for a precomputed kernel their numbers, which are columns of X.
+    coef : ndarray of shape (n_support,) or (n_support, n_outputs)
+        Coefficients of one function or of several.
+    X : Rows
+        Where to evaluate.
+    threads : int, default=1
+        How many threads share out the rows; never changes a bit.
+    check : callable or None, default=None
+        Called between pieces of work; raises to abandon it.
+    precision : {"float64", "float32"}, default="float64"
+        Of kernel values.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,) or (n_rows, n_outputs)
+        The values, without intercepts.
+    """
+    if precision not in _PRECISIONS:
+        raise unknown_name(precision, "precision", _PRECISIONS)
+    functions = np.ascontiguousarray(np.atleast_2d(np.asarray(coef, dtype=np.float64).T))
+    values = np.zeros((X.n_rows, len(functions)))
+    native = native_kernel(kernel)
+    if native is None or not isinstance(support, Rows):
+        _by_reference(kernel, support, functions, X, values, check)
+    elif functions.shape[1]:
+        pieces = _Pieces(native, support, functions, X, _PRECISIONS[precision])
+        pieces.add_to(values, threads, check)
+    return values if np.ndim(coef) == 2 else values[:, 0]
+
+
+class _Pieces:
+    """The evaluation of one machine on one batch, in pieces of bounded work."""
+
+    def __init__(
+        self,
+        native: NativeKernel,
+        support: Rows,
+        functions: Floats,
+        X: Rows,
+        precision: type[np.floating[Any]],
+    ) -> None:
+        # The centre is the support's, never the batch's: other rows must not change a value.
+        centre = None if X.is_sparse else centre_for(native.kernel, support)
+        terms, points = (
+            native_rows(native, view(rows), (centre, scales_of(native, rows, 1.0)), precision)
+            for rows in (support, X)
+        )
+        self._terms, self._points = terms, points
+        self._functions = functions
+
+    def add_to(self, values: Floats, threads: int, check: Check | None) -> None:
+        """Add the values of all rows, in threads if there are several."""
+        n_terms = self._functions.shape[1]
+        for first in range(0, n_terms, _TERMS_A_CALL):
+            numbers = np.arange(first, min(first + _TERMS_A_CALL, n_terms))
+            size = max(96, _VALUES_A_CALL // len(numbers))
+            if threads > 1:
+                size = max(96, min(size, -(-len(values) // (2 * threads))))
+            starts = range(0, len(values), size)
+            if threads <= 1 or len(starts) <= 1:
+                for start in starts:
+                    if check is not None:
+                        check()
+                    self._add(values, numbers, start, start + size)
+                continue
+            with ThreadPoolExecutor(max_workers=threads) as pool:
+                pending = [pool.submit(self._add, values, numbers, s, s + size) for s in starts]
+                try:
+                    for piece in pending:
+                        if check is not None:
+                            check()
+                        piece.result()
+                finally:
+                    for piece in pending:
+                        piece.cancel()
+
+    def _add(self, values: Floats, numbers: NDArray[np.int64], start: int, stop: int) -> None:
+        coef = np.ascontiguousarray(self._functions[:, numbers])
+        self._points.add(self._terms, numbers, coef, start, None, values[start:stop])
+
+
+def _by_reference(
+    kernel: Kernel, support: Any, functions: Floats, X: Rows, values: Floats, check: Check | None
+) -> None:
+    """Evaluate a kernel that the compiled core does not know, a panel of rows at a time."""
+    operand = support.matrix if isinstance(support, Rows) else np.asarray(support)
+    size = max(1, _PANEL_VALUES // max(1, functions.shape[1]))
+    for start in range(0, X.n_rows, size):
+        if check is not None:
+            check()
+        some = X.take(np.arange(start, min(start + size, X.n_rows))).matrix
+        block = kernel.block(some, operand)
+        for column, function in enumerate(functions):
+            # A sum of each row's own, where a matrix product would depend on its neighbours.
+            values[start : start + size, column] = np.sum(block * function, axis=1)
