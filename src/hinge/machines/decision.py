@@ -1,8 +1,8 @@
 """Decision values of kernel machines: sums of kernel functions, in a fixed order.
 
-A value is the sum over the support rows in their order, taken in panels of a fixed size, with every
-kernel value's own sum running over the features in their order: the bits of f(x) depend on x and the
-machine alone, not on the other rows of a batch nor on who shares the batch out among threads.
+A value is the sum over the support rows in their order, taken in panels of a fixed size; every
+kernel value's own sum runs over the features in their order. So the bits of f(x) depend on x and
+the machine alone, not on the other rows of a batch nor on who shares it out among threads.
 
 In float64 each kernel value is within ``kernel.block_error`` of the true one. In float32
 (``precision="float32"``) kernel values are, and their sum is still taken in float64.

@@ -265,4 +265,4 @@ def scales_of(native: NativeKernel, rows: Rows, unit: float) -> Floats | None:
         return None if unit == 1.0 else np.full(rows.n_rows, 1.0 / np.sqrt(unit))
     lengths = np.sqrt(np.abs(native.kernel.training_diagonal(rows)))
     inverse = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0.0)
-    return inverse / np.sqrt(unit)
+    return np.asarray(inverse / np.sqrt(unit))

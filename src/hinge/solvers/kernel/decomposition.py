@@ -165,7 +165,7 @@ class Decomposition(Solver):
         ends = state.ends(gradient)
         if state.is_complete:
             arrives = ends.violation <= state.aim < state.violation
-            note_values(state, ends, gradient)
+            note_values(state, ends)
             if arrives:
                 screen(state, ends)
                 return  # time for a certificate; whoever wants more asks for another step
@@ -241,7 +241,7 @@ def _smallest(values: Floats, most: int) -> Ids:
         candidates = np.argpartition(values, most)[:most]
     else:
         candidates = np.arange(len(values))
-    return candidates[np.isfinite(values[candidates])]
+    return np.asarray(candidates[np.isfinite(values[candidates])], dtype=np.int64)
 
 
 def _kernel_among(state: KernelState, chosen: Ids) -> np.ndarray:

@@ -6,10 +6,10 @@ The program is :math:`\min \tfrac12 \beta'(K + D)\beta - p'\beta`, ``lower <= be
 the gradient is :math:`e = s + D\beta - p`.
 
 Coefficients that have changed wait in a *queue* until their kernel rows have been added to the
-scores, a bounded number at a time. Rows that are *resting* (shrunk) are left out of these sums; what
-they miss is *deferred*, for each group of rows that went to rest together, and made up for in one
-pass a group when they rejoin. Everything is in units in
-which float32 holds the kernel: ``beta`` is multiplied by the source's ``unit``.
+scores, a bounded number at a time. Rows that are *resting* (shrunk) are left out of these sums;
+what they miss is *deferred*, for each group of rows that went to rest together, and made up for in
+one pass a group when they rejoin. Everything is in units in which float32 holds the kernel:
+``beta`` is multiplied by the source's ``unit``.
 """
 
 from __future__ import annotations
@@ -253,7 +253,7 @@ def point_of(state: KernelState, intercept: float) -> Point:
     return Point(np.zeros(0), intercept, alpha)
 
 
-def note_values(state: KernelState, ends: Ends, gradient: Floats) -> None:
+def note_values(state: KernelState, ends: Ends) -> None:
     """Store the run's own objective values and violation; the scores must be complete."""
     problem, program = state.problem, state.program
     unit = state.source.unit
