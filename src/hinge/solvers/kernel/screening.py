@@ -40,7 +40,7 @@ def screen(state: KernelState, ends: Ends) -> int:
     if problem.kernel is None or problem.kernel.psd is not True or not math.isfinite(gap):
         return 0
     some = slice(None) if program.present is None else program.present
-    diagonal = problem.kernel_diagonal[some]
+    diagonal = problem.image_squares[some]
     rounding = 8.0 * UNIT_ROUNDOFF * len(state.beta) * abs(state.primal)
     reach = np.sqrt(2.0 * (max(gap, 0.0) + rounding) * diagonal) + _SLACK
     intercepts = _intercepts(state, reach, ends)
