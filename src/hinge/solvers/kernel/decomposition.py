@@ -64,7 +64,8 @@ from hinge.solvers.protocol import Solver, Support
 _INNER = 0.1  # share of the violation at which a working set is left
 _MOST_PAIRS = 20_000  # steps on one working set: some 20 ms
 _SMALLEST_SET = 64
-_KEPT = 0.5  # share of a working set that rows of the last one may fill
+_SMALL_SET, _LARGE_SET = 512, 2048
+_KEPT = 0.75  # share of a working set that rows of the last one may fill
 _ROUNDS_TO_REST = 8  # rounds between two looks for rows that may rest
 _REST_SHARE = 0.1  # that they must make up for the change to be worth it
 _ROUNDING = 1e-14  # violations below it, relative to the gradient, are none
@@ -80,7 +81,8 @@ class Decomposition(Solver):
     shrinking : bool, default=True
         Whether rows that cannot move for now are left out of the sums until the end.
     working_set : int or None, default=None
-        Rows of a working set; None is a quarter of all, at least 64 and at most 1024.
+        Rows of a working set; None is twice as many as are strictly inside their bounds, between
+        512 (or a quarter of all rows, if that is less) and 2048.
     tolerance : float, default=1e-3
         Violation at which resting rows rejoin; the run goes on below it if asked to.
 
@@ -182,7 +184,7 @@ class Decomposition(Solver):
     def _choose(self, state: KernelState, gradient: Floats) -> Ids:
         """Return the rows of the next working set, in order."""
         program = state.program
-        size = self.working_set or min(max(len(state.beta) // 4, _SMALLEST_SET), 1024)
+        size = self.working_set or _set_size(state)
         taking_part = ~(state.resting | state.settled)
         if size >= np.count_nonzero(taking_part):
             return np.flatnonzero(taking_part)
@@ -227,12 +229,20 @@ class Decomposition(Solver):
                 begin_rejoining(state)
 
 
+def _set_size(state: KernelState) -> int:
+    """Return how many rows to take: those that interact are the ones inside their bounds."""
+    program = state.program
+    inside = np.count_nonzero((state.beta > program.lower) & (state.beta < program.upper))
+    least = min(max(len(state.beta) // 4, _SMALLEST_SET), _SMALL_SET)
+    return int(min(max(2 * inside, least), _LARGE_SET))
+
+
 def _still_inside(state: KernelState, taking_part: np.ndarray) -> Ids:
     """Return the rows of the last working set that are strictly inside their bounds."""
     last = state.previous
     beta, program = state.beta[last], state.program
     inside = (beta > program.lower[last]) & (beta < program.upper[last]) & taking_part[last]
-    return last[inside]
+    return np.asarray(last[inside], dtype=np.int64)
 
 
 def _smallest(values: Floats, most: int) -> Ids:
