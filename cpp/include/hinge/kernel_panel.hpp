@@ -87,7 +87,8 @@ class Panel {
   public:
     template <class Rows>
     Panel(const Rows& rows, const std::int64_t* numbers, std::int64_t count,
-          const Centre<Real>& centre) {
+          const Centre<Real>& centre)
+        : registers_(registers_for(count)) {
         if (rows.width > kMostDirectFeatures) {
             find_places(rows, numbers, count, centre);
         }
@@ -104,12 +105,19 @@ class Panel {
     std::int64_t place(std::int64_t feature) const noexcept {
         return places_.empty() ? feature : places_[static_cast<std::size_t>(feature)];
     }
+    // How many registers its rows fill, in steps of kRegistersAtOnce; a full panel has all eight.
+    std::int64_t registers() const noexcept { return registers_; }
     bool is_direct() const noexcept { return places_.empty(); }
     const Real* at(std::int64_t place) const noexcept {
         return values_.data() + place * kPanelRows<Real>;
     }
 
   private:
+    static std::int64_t registers_for(std::int64_t count) noexcept {
+        constexpr std::int64_t kStep = kRegistersAtOnce * kLanes<Real>;
+        return (count + kStep - 1) / kStep * kRegistersAtOnce;
+    }
+
     template <class Rows>
     void find_places(const Rows& rows, const std::int64_t* numbers, std::int64_t count,
                      const Centre<Real>& centre) {
@@ -127,6 +135,7 @@ class Panel {
     AlignedVector<Real> values_;
     std::vector<std::int32_t> places_;
     std::int64_t features_ = 0;
+    std::int64_t registers_;
 };
 
 }  // namespace hinge

@@ -111,13 +111,14 @@ class KernelPass {
     void finish(std::size_t p, std::int64_t point, Sides<Real> sides, Real* values) const {
         const Register<Real> self = broadcast(sides.selfs[point]);
         const auto& lanes = terms_.lanes[p];
-        for (std::int64_t k = 0; k < kPanelRows<Real>; k += kLanes<Real>) {
+        const std::int64_t filled = terms_.panels[p].registers() * kLanes<Real>;
+        for (std::int64_t k = 0; k < filled; k += kLanes<Real>) {
             const Register<Real> sum = load(values + k);
             store(values + k, kernel_.template value<Real>(sum, load(lanes.selfs + k), self));
         }
         if (terms_.is_scaled) {
             const Register<Real> scale = broadcast(sides.scales[point]);
-            for (std::int64_t k = 0; k < kPanelRows<Real>; k += kLanes<Real>) {
+            for (std::int64_t k = 0; k < filled; k += kLanes<Real>) {
                 store(values + k, load(values + k) * (scale * load(lanes.scales + k)));
             }
         }
@@ -129,20 +130,29 @@ class KernelPass {
     AlignedVector<Real> values_;
 };
 
-// sum of values times coefficients in a fixed order: four partial sums, then the four.
+// sum of `count` values times coefficients in a fixed order: four partial sums, then the four. The
+// count is a multiple of two registers of doubles.
 template <class Real>
-inline double panel_sum(const Real* values, const double* coef) noexcept {
+inline double panel_sum(const Real* values, const double* coef, std::int64_t count) noexcept {
     Register<double> sums[4] = {};
-    for (std::int64_t k = 0; k < kPanelRows<Real>; k += 4 * kLanes<double>) {
-#pragma GCC unroll 4
-        for (std::int64_t u = 0; u < 4; ++u) {
-            const std::int64_t at = k + u * kLanes<double>;
-            Register<double> wide;
-            for (std::int64_t lane = 0; lane < kLanes<double>; ++lane) {
-                wide[lane] = static_cast<double>(values[at + lane]);
-            }
-            sums[u] = fused(wide, load(coef + at), sums[u]);
+    std::int64_t at = 0;
+    const auto add = [&](Register<double>& sum) {
+        Register<double> wide;
+        for (std::int64_t lane = 0; lane < kLanes<double>; ++lane) {
+            wide[lane] = static_cast<double>(values[at + lane]);
         }
+        sum = fused(wide, load(coef + at), sum);
+        at += kLanes<double>;
+    };
+    while (at + 4 * kLanes<double> <= count) {
+        add(sums[0]);
+        add(sums[1]);
+        add(sums[2]);
+        add(sums[3]);
+    }
+    while (at < count) {
+        add(sums[0]);
+        add(sums[1]);
     }
     const Register<double> all = (sums[0] + sums[1]) + (sums[2] + sums[3]);
     double total = all[0];
@@ -176,11 +186,13 @@ void add_terms(const Kernel& kernel, const TermPanels<Real>& terms, const TileRe
     KernelPass<Real, Kernel> pass(kernel, terms);
     pass.over(read, points, sides,
               [&](std::int64_t panel, std::int64_t first, std::int64_t size, const Real* values) {
+                  const auto& of_panel = terms.panels[static_cast<std::size_t>(panel)];
+                  const std::int64_t filled = of_panel.registers() * kLanes<Real>;
                   for (std::int64_t r = 0; r < size; ++r) {
                       const Real* row = values + r * kPanelRows<Real>;
                       for (std::int64_t c = 0; c < outputs; ++c) {
-                          out[(first + r) * outputs + c] +=
-                              panel_sum(row, all.data() + c * length + panel * kPanelRows<Real>);
+                          out[(first + r) * outputs + c] += panel_sum(
+                              row, all.data() + c * length + panel * kPanelRows<Real>, filled);
                       }
                   }
               });

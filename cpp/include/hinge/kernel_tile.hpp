@@ -30,20 +30,23 @@ class Tile {
     // Writes the sums of every row with every row of the panel; out has kPanelRows a row.
     template <class Pairing>
     void pair_with(const Panel<Real>& panel, const Real* panel_selfs, Real* out) {
+        const std::int64_t lanes = panel.registers() * kLanes<Real>;
         for (std::int64_t r = 0; r < count_; ++r) {
-            for (std::int64_t lane = 0; lane < kPanelRows<Real>; ++lane) {
+            for (std::int64_t lane = 0; lane < lanes; ++lane) {
                 out[r * kPanelRows<Real> + lane] =
                     Pairing::kSelfIsFirst ? panel_selfs[lane] : Real{0};
             }
         }
-        if (!panel.is_direct()) {
-            for (std::int64_t r = 0; r < count_; ++r) {
-                pair_shared<Pairing>(r, panel, out + r * kPanelRows<Real>);
-            }
-        } else if (is_full_) {
+        if (is_full_ && panel.is_direct()) {
             pair_all_full<Pairing>(panel, out);
+        } else if (panel.registers() == 2) {
+            pair_all_lists<Pairing, 2>(panel, out);
+        } else if (panel.registers() == 4) {
+            pair_all_lists<Pairing, 4>(panel, out);
+        } else if (panel.registers() == 6) {
+            pair_all_lists<Pairing, 6>(panel, out);
         } else {
-            pair_all_lists<Pairing>(panel, out);
+            pair_all_lists<Pairing, kPanelRegisters>(panel, out);
         }
     }
 
@@ -120,46 +123,52 @@ class Tile {
 
     std::int64_t chunks() const noexcept { return (width_ + chunk_ - 1) / chunk_; }
 
-    template <class Pairing>
-    void pair_all_lists(const Panel<Real>& panel, Real* out) const {
+    template <class Pairing, std::int64_t kRegisters>
+    void pair_all_lists(const Panel<Real>& panel, Real* out) {
+        if (!panel.is_direct()) {
+            for (std::int64_t r = 0; r < count_; ++r) {
+                pair_shared<Pairing, kRegisters>(r, panel, out + r * kPanelRows<Real>);
+            }
+            return;
+        }
         const std::int64_t per_row = chunks();
         for (std::int64_t c = 0; c < per_row; ++c) {
             for (std::int64_t r = 0; r < count_; ++r) {
                 const std::int64_t* starts = lists_.starts.data() + r * per_row + c;
-                pair_entries<Pairing>(lists_.values.data() + starts[0],
-                                      lists_.features.data() + starts[0], starts[1] - starts[0],
-                                      panel, out + r * kPanelRows<Real>);
+                pair_entries<Pairing, kRegisters>(
+                    lists_.values.data() + starts[0], lists_.features.data() + starts[0],
+                    starts[1] - starts[0], panel, out + r * kPanelRows<Real>);
             }
         }
     }
 
     // Adds some entries of one row to its sums.
-    template <class Pairing>
+    template <class Pairing, std::int64_t kRegisters>
     static void pair_entries(const Real* values, const std::int32_t* places, std::int64_t count,
                              const Panel<Real>& panel, Real* out) noexcept {
-        Register<Real> sums[kPanelRegisters];
+        Register<Real> sums[kRegisters];
 #pragma GCC unroll 8
-        for (std::int64_t u = 0; u < kPanelRegisters; ++u) {
+        for (std::int64_t u = 0; u < kRegisters; ++u) {
             sums[u] = load(out + u * kLanes<Real>);
         }
         for (std::int64_t k = 0; k < count; ++k) {
             const Register<Real> value = broadcast(values[k]);
             const Real* lanes = panel.at(places[k]);
 #pragma GCC unroll 8
-            for (std::int64_t u = 0; u < kPanelRegisters; ++u) {
+            for (std::int64_t u = 0; u < kRegisters; ++u) {
                 sums[u] =
                     Pairing::template add<Real>(value, load(lanes + u * kLanes<Real>), sums[u]);
             }
         }
 #pragma GCC unroll 8
-        for (std::int64_t u = 0; u < kPanelRegisters; ++u) {
+        for (std::int64_t u = 0; u < kRegisters; ++u) {
             store(out + u * kLanes<Real>, sums[u]);
         }
     }
 
     // A row whose features the panel keeps only in part: entries that no row of the panel has add
     // nothing to a product, and their own size to a distance.
-    template <class Pairing>
+    template <class Pairing, std::int64_t kRegisters>
     void pair_shared(std::int64_t r, const Panel<Real>& panel, Real* out) {
         const std::int64_t per_row = chunks();
         const std::int64_t begin = lists_.starts[static_cast<std::size_t>(r * per_row)];
@@ -178,8 +187,8 @@ class Tile {
                 alone = place >= 0 ? alone : Pairing::template add_self<Real>(value, alone);
             }
         }
-        pair_entries<Pairing>(shared_.values.data(), shared_.features.data(),
-                              static_cast<std::int64_t>(kept), panel, out);
+        pair_entries<Pairing, kRegisters>(shared_.values.data(), shared_.features.data(),
+                                          static_cast<std::int64_t>(kept), panel, out);
         if constexpr (Pairing::kSelfIsFirst) {
             for (std::int64_t lane = 0; lane < kPanelRows<Real>; ++lane) {
                 out[lane] += alone;
@@ -192,7 +201,7 @@ class Tile {
         constexpr std::int64_t kChunk = kChunkFeatures * kPanelRegisters / kRegistersAtOnce;
         for (std::int64_t begin = 0; begin < width_; begin += kChunk) {
             const std::int64_t end = std::min(begin + kChunk, width_);
-            for (std::int64_t u = 0; u < kPanelRegisters; u += kRegistersAtOnce) {
+            for (std::int64_t u = 0; u < panel.registers(); u += kRegistersAtOnce) {
                 const Real* lanes = panel.at(begin) + u * kLanes<Real>;
                 Real* to = out + u * kLanes<Real>;
                 std::int64_t r = 0;
