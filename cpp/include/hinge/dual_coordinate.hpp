@@ -95,8 +95,13 @@ struct SweepSums {
 };
 
 // One coordinate step; returns whether the row stays active.
+//
+// Whether alpha moves is known at the end of a long chain of operations, and a wrong guess there
+// throws away what the processor has begun of the next row. So a row whose last margin says that it
+// will move is added to w at once, be it by 0.
 template <class Run>
-bool visit(Run& run, std::int64_t i, bool snapshot, SweepSums& sums) noexcept {
+[[gnu::always_inline]] inline bool visit(Run& run, std::int64_t i, bool snapshot,
+                                         SweepSums& sums) noexcept {
     auto& [rows, program, schedule, at, c, x] = run;
     RowState& row = at.rows[i];
     const double sign = std::copysign(1.0, row.signed_norm);
@@ -105,6 +110,9 @@ bool visit(Run& run, std::int64_t i, bool snapshot, SweepSums& sums) noexcept {
     // Taken before the inner product, so that the division does not wait for it.
     const double inverse = 1.0 / std::max(run.squared_norm(row) + bend, kTiny);
     const double before = row.alpha;
+    const double last_slope = program.linear - row.margin - bend * before;
+    const bool will_move = (row.margin != 0.0) & !is_held(before, last_slope, upper, 0.0);
+    const double threshold = x.threshold;
     const double margin = sign * run.score(i, at.w);
     const double slack = program.linear - margin;
     const double slope = slack - bend * before;
@@ -121,13 +129,12 @@ bool visit(Run& run, std::int64_t i, bool snapshot, SweepSums& sums) noexcept {
     if (snapshot) {
         row.previous = after;
     }
-    if (change != 0.0) {
-        row.alpha = after;
-        sums.dual_linear += change * (program.linear - 0.5 * bend * (after + before));
+    row.alpha = after;
+    sums.dual_linear += change * (program.linear - 0.5 * bend * (after + before));
+    if (will_move || change != 0.0) {
         run.add(i, change * sign, at.w);
-        return true;
     }
-    return drift != 0.0 || !is_held(before, slope, upper, x.threshold);
+    return (change != 0.0) | (drift != 0.0) | !is_held(before, slope, upper, threshold);
 }
 
 template <class Run>
@@ -144,6 +151,9 @@ std::int64_t sweep(Run& run, std::int64_t work) noexcept {
     for (; c.position < c.active && done < work; ++c.position) {
         if (c.prepared < c.active) {
             draw(run, random);
+        }
+        if (c.position + 1 < c.active) {
+            rows.touch(at.order[c.position + 1]);
         }
         if (c.position + kReadAhead < c.active) {
             rows.prefetch(at.order[c.position + kReadAhead]);

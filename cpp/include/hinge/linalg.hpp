@@ -104,9 +104,12 @@ Pack gather_pack(const double* w, const Index* columns) noexcept {
     return pack;
 }
 
+// Inlined, like the addition below: rows of a dozen values would spend as long on the calls.
 template <class Value, class Index>
-double sparse_dot(const Value* __restrict values, const Index* __restrict columns,
-                  const double* __restrict w, std::int64_t count) noexcept {
+[[gnu::always_inline]] inline double sparse_dot(const Value* __restrict values,
+                                                const Index* __restrict columns,
+                                                const double* __restrict w,
+                                                std::int64_t count) noexcept {
     Pack a{};
     Pack b{};
     std::int64_t k = 0;
@@ -125,8 +128,9 @@ double sparse_dot(const Value* __restrict values, const Index* __restrict column
 // w += scale * row. The columns of a row are distinct, so four entries may be read before the first
 // of them is written, which the compiler cannot know.
 template <class Value, class Index>
-void sparse_add(const Value* __restrict values, const Index* __restrict columns, double scale,
-                double* __restrict w, std::int64_t count) noexcept {
+[[gnu::always_inline]] inline void sparse_add(const Value* __restrict values,
+                                              const Index* __restrict columns, double scale,
+                                              double* __restrict w, std::int64_t count) noexcept {
     std::int64_t k = 0;
     for (; k + 4 <= count; k += 4) {
         const double a = multiply_add(static_cast<double>(values[k]), scale, w[columns[k]]);

@@ -2,7 +2,7 @@
 //
 // Dense and CSR rows answer the same questions, so that a solver is written once over a template
 // parameter: dot(i, w), add(i, scale, w), stored(i), and, well before a row is used and in this
-// order, prefetch_extent(i) and prefetch(i).
+// order, prefetch_extent(i), prefetch(i) and, for the very next row, touch(i).
 #pragma once
 
 #include <algorithm>
@@ -28,6 +28,13 @@ inline void prefetch_range(const void* begin, const void* end) noexcept {
     }
 }
 
+// Loads a value that nobody waits for. A prefetch of data on a page that has not been used lately
+// may be dropped; a load is not, and the rest of a row follows its first line.
+template <class Value>
+void touch_value(const Value* at) noexcept {
+    static_cast<void>(*static_cast<const volatile Value*>(at));
+}
+
 template <class Value>
 struct DenseRows {
     const Value* values;
@@ -44,6 +51,7 @@ struct DenseRows {
     }
     void prefetch_extent(std::int64_t) const noexcept {}
     void prefetch(std::int64_t i) const noexcept { prefetch_range(row(i), row(i + 1)); }
+    void touch(std::int64_t i) const noexcept { touch_value(row(i)); }
 };
 
 template <class Value, class Index>
@@ -74,6 +82,12 @@ struct CsrRows {
     void prefetch(std::int64_t i) const noexcept {
         prefetch_range(values + begin(i), values + begin(i + 1));
         prefetch_range(columns + begin(i), columns + begin(i + 1));
+    }
+    void touch(std::int64_t i) const noexcept {
+        if (stored(i) > 0) {
+            touch_value(values + begin(i));
+            touch_value(columns + begin(i));
+        }
     }
 };
 

@@ -33,9 +33,12 @@ namespace hinge {
 inline constexpr double kSettleMargin = 1e-10;  // covers the rounding of the numbers compared
 inline constexpr double kSettleNoise = 1e4;     // and that of w itself, in roundings
 
-// Whether a row at a bound is held there by a slope of the dual beyond the threshold.
+// Whether a row at a bound is held there by a slope of the dual beyond the threshold. Without
+// jumps: which of the cases a row is nobody can predict.
 inline bool is_held(double alpha, double slope, double upper, double threshold) noexcept {
-    return (alpha <= 0.0 && slope < -threshold) || (alpha >= upper && slope > threshold);
+    const bool is_below = (alpha <= 0.0) & (slope < -threshold);
+    const bool is_above = (alpha >= upper) & (slope > threshold);
+    return is_below | is_above;
 }
 
 // By how much a slope asks for a step that the box allows.
