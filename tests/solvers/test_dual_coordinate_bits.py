@@ -99,6 +99,26 @@ def test_a_run_cut_anywhere_goes_on_as_if_uncut(loss: str, intercept: str) -> No
         assert _bits(resumed)[:3] == _bits(whole)[:3]
 
 
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+def test_rows_met_in_runs(storage, monkeypatch) -> None:
+    # Rows of a page or more, sorted by label, and enough of them to be met in runs.
+    from hinge.solvers import driver  # noqa: PLC0415
+
+    X, y = two_clouds(1100, 1200, noise=3.0)
+    by_label = np.argsort(y, kind="stable")
+    problem = Problem(storage(X[by_label]), y[by_label], C=1e-4, intercept="augmented")
+    solver = DualCoordinate()
+    first = solve(problem, solver, stop=Stop(gap=0.0, steps=1))
+    assert np.any(first.state.order[1:16:2] == first.state.order[:16:2] + 1)
+    whole = solve(problem, solver, stop=STOP)
+    assert whole.status is Status.SOLVED
+    assert whole.certificate.relative_gap <= 1e-5
+    again = solve(problem, solver, stop=STOP, resume=first.state)
+    assert _bits(again)[:3] == _bits(whole)[:3]
+    monkeypatch.setattr(driver, "WORK_PER_STEP", 30_000)
+    assert _bits(solve(problem, solver, stop=STOP))[:3] == _bits(whole)[:3]
+
+
 @pytest.mark.parametrize("work", [50, 1000, 20_000])
 def test_the_driver_may_slice_the_work_as_it_likes(work: int, monkeypatch) -> None:
     from hinge.solvers import driver  # noqa: PLC0415

@@ -25,7 +25,10 @@
 // Algorithm 3 (random permutations, shrinking). What differs here:
 //
 //   1. The first sweeps go over a growing part of the rows (1/16, 1/8, ... of them): w is
-//      worth something before most rows are met, and most of these can be left out at once.
+//      worth something before most rows are met, and most of these can be left out at once. While
+//      the part grows, long rows come in runs as they are stored, and the runs in random order:
+//      memory is read faster so. Short rows and later sweeps are permuted row by row: neighbours
+//      are often alike, and runs of them cost more visits than they save time.
 //   2. Shrinking leaves out a row at a bound if its slope exceeds the typical (root mean square)
 //      change of a margin in the last sweep, not the largest violation. Check passes over all rows
 //      bring back what was left out too soon.
@@ -49,16 +52,37 @@
 
 namespace hinge {
 
-inline constexpr std::int64_t kDrawAhead = 24;  // rows whose state is prefetched
-inline constexpr std::int64_t kReadAhead = 16;  // rows whose values are prefetched
-inline constexpr double kTiny = 1e-300;         // stands for the diagonal of a row of zeros
+inline constexpr std::int64_t kDrawAhead = 24;   // rows whose state is prefetched
+inline constexpr std::int64_t kReadAhead = 16;   // rows whose values are prefetched
+inline constexpr double kTiny = 1e-300;          // stands for the diagonal of a row of zeros
+inline constexpr std::int64_t kLongRow = 512;    // values: a row that fills a page
+inline constexpr std::int64_t kLongestRun = 32;  // long rows met one after the other, as stored
+inline constexpr std::int64_t kLeastRuns = 512;  // that all rows make, or rows are met one by one
+
+// Brings a run of rows to the front of those that are left, at random; what is left at the end and
+// shorter than a run stays there.
+inline void draw_run(std::uint32_t* order, std::int64_t left, std::int64_t length,
+                     Random& random) noexcept {
+    const std::int64_t runs = left / length;
+    if (runs > 0) {
+        std::uint32_t* const drawn =
+            order + length * random.below(static_cast<std::uint32_t>(runs));
+        if (drawn != order) {
+            std::swap_ranges(order, order + length, drawn);
+        }
+    }
+}
 
 // Draws the next row of the sweep's order and asks for its state.
 template <class Run>
 void draw(Run& run, Random& random) noexcept {
     auto& [rows, program, schedule, at, c, x] = run;
     const std::int64_t k = c.prepared;
-    if (schedule.order == Order::permuted) {
+    if (schedule.order == Order::permuted && c.run_length > 1) {
+        if (k % c.run_length == 0) {
+            draw_run(at.order + k, c.active - k, c.run_length, random);
+        }
+    } else if (schedule.order == Order::permuted) {
         const auto left = static_cast<std::uint32_t>(c.active - k);
         std::swap(at.order[k], at.order[k + random.below(left)]);
     }

@@ -86,6 +86,7 @@ struct Counters {
     std::int64_t idle_checks;  // since the gap was last halved
     std::int64_t confirms;     // whether w is formed anew to confirm that the run is at rest
     std::int64_t at_rest;
+    std::int64_t run_length;  // rows that follow each other in memory and in this sweep; 0 as 1
 };
 
 inline constexpr int kProbes = 4;

@@ -40,9 +40,8 @@ void grow(Run& run) noexcept {
     const std::int64_t more = std::min(left, std::max(c.met, portion));
     for (std::int64_t k = 0; k < more; ++k) {
         const std::int64_t from = c.met + k;
-        if (schedule.order != Order::cyclic) {
-            const auto rest = static_cast<std::uint32_t>(left - k);
-            std::swap(at.order[from], at.order[from + random.below(rest)]);
+        if (schedule.order != Order::cyclic && k % c.run_length == 0) {
+            draw_run(at.order + from, left - k, c.run_length, random);
         }
         // What lies between the active rows and the new ones has been left out until a check.
         std::swap(at.order[c.active + k], at.order[from]);
@@ -54,7 +53,11 @@ void grow(Run& run) noexcept {
 template <class Run>
 void begin_sweep(Run& run) noexcept {
     auto& [rows, program, schedule, at, c, x] = run;
+    c.run_length = 1;
     if (c.met < c.present) {
+        if (c.pass_work >= kLongRow * c.present) {
+            c.run_length = std::clamp<std::int64_t>(c.present / kLeastRuns, 1, kLongestRun);
+        }
         grow(run);
     }
     const bool may_extrapolate =

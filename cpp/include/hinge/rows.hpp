@@ -51,7 +51,11 @@ struct DenseRows {
     }
     void prefetch_extent(std::int64_t) const noexcept {}
     void prefetch(std::int64_t i) const noexcept { prefetch_range(row(i), row(i + 1)); }
-    void touch(std::int64_t i) const noexcept { touch_value(row(i)); }
+    void touch(std::int64_t i) const noexcept {
+        if (width > 0) {
+            touch_value(row(i));
+        }
+    }
 };
 
 template <class Value, class Index>
