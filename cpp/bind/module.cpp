@@ -15,8 +15,9 @@ namespace nb = nanobind;
 
 // One per topic, each in its own bind_<topic>.cpp; CMakeLists.txt lists the topics.
 void bind_dual_coordinate(nb::module_& module);
-void bind_row_sums(nb::module_& module);
+void bind_rows_view(nb::module_& module);
 void bind_interior_rows(nb::module_& module);
+void bind_newton_rows(nb::module_& module);
 void bind_libsvm_text(nb::module_& module);
 void bind_libsvm_format(nb::module_& module);
 void bind_sorted_margins(nb::module_& module);
@@ -69,9 +70,10 @@ NB_MODULE(HINGE_CORE_NAME, module) {
     module.attr("cpu_level") = HINGE_CPU_LEVEL;
     module.def("runnable_cpu_levels", &runnable_cpu_levels,
                "Return the CPU levels this machine can run, lowest first.");
-    bind_row_sums(module);
+    bind_rows_view(module);
     bind_dual_coordinate(module);
     bind_interior_rows(module);
+    bind_newton_rows(module);
     bind_libsvm_text(module);
     bind_libsvm_format(module);
     bind_sorted_margins(module);

@@ -32,17 +32,6 @@ struct RowRange {
     }
 };
 
-// out[k] = x_k' v where wanted[k] is not 0.
-template <class Rows>
-void scores(const RowRange<Rows>& range, const std::uint8_t* wanted, const double* v,
-            double* out) noexcept {
-    for (std::int64_t k = 0; k < range.count; ++k) {
-        if (wanted[k] != 0) {
-            out[k] = range.score(k, v);
-        }
-    }
-}
-
 // out += sum of weights[k] x_k
 template <class Rows>
 void weighted_sum(const RowRange<Rows>& range, const double* weights, double* out) noexcept {

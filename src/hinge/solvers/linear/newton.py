@@ -120,7 +120,7 @@ def _advance(state: NewtonState, work: int) -> int:
     per_panel = _work_of_panel(state)
     count = max(1, min(state.n_panels - state.position, work // per_panel))
     # Made before threads ask for them.
-    _ = state.sample, state.sums
+    _ = state.sample, state.passes
     results = some_blocks(
         lambda number: kernel(state, number), state.position, count, state.threads, state.pool
     )

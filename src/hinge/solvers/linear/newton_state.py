@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,6 +19,9 @@ Floats = NDArray[np.float64]
 
 MOST_FEATURES = 1000  # of a matrix of second derivatives that is formed
 SUMS = 5  # numbers that come with the gradient
+# Margin, or a lower bound that is enough; its change along the direction, or a lower bound; cost
+# times second derivative of the loss; and the value of that which the matrix has been formed with.
+ROW_VARIABLES = 4
 ON_ROWS = ("shift", "search")  # passes that need what is known of the rows, not the rows
 EASY = 10.0  # cost times squared norm and second derivative that a cold start can take
 _BLOCKS = 4  # blocks of rows in a panel
@@ -41,18 +45,15 @@ class NewtonState(SampledState):
     STAGES: ClassVar[tuple[str, ...]] = (
         *("measure", "shift", "gradient", "product", "matrix", "trial", "search"),
     )
-    _transient: ClassVar[tuple[str, ...]] = (*SampledState._transient, "_sums")
+    _transient: ClassVar[tuple[str, ...]] = (*SampledState._transient, "_passes")
 
     def __init__(self, problem: Problem, seed: int, aim: float) -> None:
         super().__init__(problem, seed)
         self.aim = aim
         width, n_rows = len(self.weights), problem.n_rows
         self.ease = _first_ease(problem)  # what costs are multiplied with, 1 in the end
-        self.margin = np.zeros(n_rows)  # or, where it is not exact, a lower bound that is enough
-        self.change = np.zeros(n_rows)  # of the margin along the direction, or a lower bound
-        self.curvature = np.zeros(n_rows)  # cost times second derivative of the loss
-        self.in_matrix = np.zeros(n_rows)  # the curvature that the matrix has been formed with
-        self.is_exact = np.zeros(n_rows, dtype=np.uint8)  # whether the margin is one
+        self.row_variables = np.zeros((ROW_VARIABLES, n_rows))
+        self.is_exact = np.zeros(n_rows, dtype=np.uint8)  # whether a margin is more than a bound
         self.gradient = np.zeros(width)
         self.foreseen = np.zeros(width)  # what rows add to it that are about to enter the window
         self.diagonal = np.ones(width)  # of the second derivatives
@@ -101,17 +102,42 @@ class NewtonState(SampledState):
         return Window.of(self.problem.loss)
 
     @property
-    def sums(self) -> core.RowSums:
-        """Native sums over these rows; made anew for a state that goes on."""
+    def margin(self) -> Floats:
+        """The margins, or lower bounds on those that do not matter."""
+        margin: Floats = self.row_variables[0]
+        return margin
+
+    @property
+    def in_matrix(self) -> Floats:
+        """The curvature of each row that the matrix has been formed with."""
+        curvature: Floats = self.row_variables[3]
+        return curvature
+
+    @property
+    def passes(self) -> core.NewtonPasses:
+        """The passes over the present rows, in native code."""
         kept: dict[str, Any] = self.__dict__
-        if "_sums" not in kept:
-            rows = self.sample.rows
-            rows.check_structure()
-            columns, offsets = (rows.indices, rows.indptr) if rows.is_sparse else (None, None)
-            view = core.RowsView(rows.values, columns, offsets, rows.n_rows, rows.n_features)
-            kept["_sums"] = core.RowSums(view, self.constant)
-        sums: core.RowSums = kept["_sums"]
-        return sums
+        # A state that is read from a file gets other arrays than it was made with.
+        arrays = (self.row_variables, self.is_exact)
+        if "_passes" not in kept or any(map(operator.is_not, kept["_passes"][0], arrays)):
+            kept["_passes"] = arrays, self._native_passes()
+        passes: core.NewtonPasses = kept["_passes"][1]
+        return passes
+
+    def _native_passes(self) -> core.NewtonPasses:
+        sample, window = self.sample, self.window
+        rows = sample.rows
+        rows.check_structure()
+        columns, offsets = (rows.indices, rows.indptr) if rows.is_sparse else (None, None)
+        return core.NewtonPasses(
+            core.RowsView(rows.values, columns, offsets, rows.n_rows, rows.n_features),
+            core.NewtonArrays(
+                *(sample.signs, sample.costs, sample.cost),
+                *(rows.squared_norms, self.row_variables, self.is_exact),
+            ),
+            core.LossWindow(window.top, window.width, window.bend),
+            self.constant,
+        )
 
     @property
     def panel_rows(self) -> int:
@@ -136,25 +162,16 @@ class NewtonState(SampledState):
         rows = self.problem.rows
         return -(-rows.n_rows // min(_ROWS, _BLOCKS * rows.block_rows))
 
-    def panel(self, number: int) -> slice:
-        """Return the rows of a panel."""
+    def extent(self, number: int) -> tuple[int, int]:
+        """Return the first row of a panel and the one after its last."""
         start = number * self.panel_rows
-        return slice(start, min(start + self.panel_rows, self.sample.rows.n_rows))
-
-    def signs(self, rows: slice) -> Floats:
-        """Return the labels of some rows as numbers."""
-        return self.sample.signs[rows].astype(np.float64)
-
-    def costs(self, rows: slice) -> Floats | float:
-        """Return the costs of some rows, as they are now; one number if they are the same."""
-        costs = self.sample.costs
-        return self.ease * (self.sample.cost if costs is None else costs[rows])
+        return start, min(start + self.panel_rows, self.sample.rows.n_rows)
 
     def to_level(self, level: int) -> None:
         """Go on to other rows, with the same weights."""
         self.level = level
         self.__dict__.pop("_sample", None)
-        self.__dict__.pop("_sums", None)
+        self.__dict__.pop("_passes", None)
         self.in_matrix[...] = 0.0
         self.matrix[...] = 0.0
         self.smallest_primal = self.smallest_gap = math.inf

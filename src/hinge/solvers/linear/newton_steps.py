@@ -231,7 +231,7 @@ def _ease_less(state: NewtonState) -> None:
     before = state.ease
     state.ease = min(1.0, _HARDER * before)
     state.matrix *= state.ease / before
-    state.in_matrix *= state.ease / before
+    state.in_matrix[...] *= state.ease / before
     state.smallest_primal = state.smallest_gap = math.inf
     state.length = state.shift = 0.0
     state.stage = "gradient"

@@ -48,11 +48,3 @@ class Window:
         """Return how deep margins are in the window, ``-kappa`` times the derivative."""
         depth = self.top - margins
         return np.clip(depth, 0.0, self.width, out=depth)
-
-    def is_inside(self, depth: Floats) -> NDArray[np.bool_]:
-        """Return for which depths the second derivative is not zero."""
-        return (depth > 0.0) & (depth < self.width)
-
-    def values(self, margins: Floats, depth: Floats) -> Floats:
-        """Return the loss at margins whose depth is known."""
-        return self.bend * depth * (self.top - margins - 0.5 * depth)
