@@ -1,9 +1,8 @@
 """Rows of data: read-only views in fixed blocks, validated once.
 
 ``Rows`` wraps a dense array or a CSR matrix without copying it and offers it in blocks whose
-size depends only on the number of features (dense) or of non-zeros (CSR). Every computation that
-needs only passes over the data is ``map_blocks(kernel, rows)``: partial results are combined in
-a binary tree fixed by block number, so the bits do not depend on how many threads ran it.
+size depends only on the number of features (dense) or of non-zeros (CSR), for the passes of
+:mod:`hinge.block_map`.
 
 What happens to input, once and by rule:
 
@@ -16,26 +15,22 @@ What happens to input, once and by rule:
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from hinge.block_map import LONGEST_RUN, map_runs
 from hinge.errors import InvalidDataError
 from hinge.inequality import rounding_factor
 from hinge.ingest import assemble, canonical, check_compressed
-from hinge.threads import single_threaded_blas
 
 Floats = NDArray[np.float64]
-Result = TypeVar("Result")
 
 BLOCK_VALUES = 1 << 17  # 1 MB as float64: a block and its products stay in the second-level cache
-_LONGEST_RUN = 16  # blocks that a thread is given at a time
 _SMALLEST = 5e-324  # what a square that underflows may have lost
 DENSE_REDUCTION = 4  # a sparse block holds this many times n_features values at the least
 
@@ -118,9 +113,11 @@ class Rows:
     ----------
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
         The data; see the module for what is copied and what is not.
+    threads : int, default=1
+        How many threads share out the blocks while they are validated.
     """
 
-    def __init__(self, X: Any) -> None:
+    def __init__(self, X: Any, threads: int = 1) -> None:
         data = canonical(X)
         self.is_sparse = bool(sp.issparse(data))
         if self.is_sparse:
@@ -138,7 +135,7 @@ class Rows:
         if self.is_sparse:
             self.longest_row = int(np.max(np.diff(self.indptr), initial=0))
         self._buffers = threading.local()
-        self.squared_norms = self._checked_squared_norms()
+        self.squared_norms = self._checked_squared_norms(threads)
 
     def __getstate__(self) -> dict[str, Any]:
         return {key: value for key, value in self.__dict__.items() if key != "_buffers"}
@@ -263,140 +260,20 @@ class Rows:
         target[...] = values
         return target
 
-    def _checked_squared_norms(self) -> Floats:
+    def _checked_squared_norms(self, threads: int) -> Floats:
         """Return the squared norms, which are finite only if every value is usable."""
         norms = np.empty(self.n_rows)
-        with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
-            for block in self.blocks():
+
+        def kernel(numbers: range) -> None:
+            for number in numbers:
+                block = self.block(number)
                 norms[block.rows] = block.squared_norms()
                 if not np.isfinite(norms[block.rows]).all():
                     raise _not_finite(block, norms[block.rows])
+
+        if self.n_rows:
+            map_runs(kernel, self, LONGEST_RUN, lambda one, _: one, threads=threads)
         return _read_only(norms)
-
-
-def map_blocks(
-    kernel: Callable[[Block], Result],
-    rows: Rows,
-    merge: Callable[[Result, Result], Result],
-    *,
-    threads: int = 1,
-    check: Callable[[], None] | None = None,
-) -> Result:
-    """Apply a kernel to every block and combine the results in a fixed binary tree.
-
-    Parameters
-    ----------
-    kernel : callable
-        Takes a Block and returns a partial result that does not refer to the block's buffer.
-    rows : Rows
-        The data.
-    merge : callable
-        Combines the partial results of two neighbouring groups of blocks.
-    threads : int, default=1
-        How many threads share out the blocks.
-    check : callable or None, default=None
-        Called between blocks on the calling thread; raises to abandon the pass.
-
-    Returns
-    -------
-    object
-        The combined result, with the same bits for any number of threads.
-    """
-    return map_numbers(
-        lambda number: kernel(rows.block(number)),
-        rows.n_blocks,
-        merge,
-        threads=threads,
-        check=check,
-    )
-
-
-def map_numbers(
-    function: Callable[[int], Result],
-    count: int,
-    merge: Callable[[Result, Result], Result],
-    *,
-    threads: int = 1,
-    check: Callable[[], None] | None = None,
-) -> Result:
-    """Apply a function to 0, 1, ... and combine the results in a fixed binary tree.
-
-    Parameters
-    ----------
-    function : callable
-        Takes a number below ``count`` and returns a partial result.
-    count : int
-        How many there are, at least one.
-    merge : callable
-        Combines the partial results of two neighbouring groups of numbers.
-    threads : int, default=1
-        How many threads share out the numbers.
-    check : callable or None, default=None
-        Called between numbers on the calling thread; raises to abandon the rest.
-
-    Returns
-    -------
-    object
-        The combined result, with the same bits for any number of threads.
-    """
-
-    def one(number: int) -> Result:
-        # Floating-point errors are for the function's caller to judge, and a thread of a pool
-        # does not inherit how the caller handles them.
-        with np.errstate(over="ignore", invalid="ignore"):
-            return function(number)
-
-    with single_threaded_blas():
-        if threads <= 1 or count <= 1:
-            return _merge_tree((one(number) for number in range(count)), merge, check)
-        with ThreadPoolExecutor(max_workers=threads) as pool:
-            results = _windowed(pool, one, count, threads)
-            return _merge_tree(results, merge, check)
-
-
-def _windowed(
-    pool: ThreadPoolExecutor, function: Callable[[int], Result], count: int, threads: int
-) -> Iterator[Result]:
-    """Yield ``function(0), function(1), ...`` with a bounded number under way.
-
-    They are handed over in runs: a single block may be done before a thread has woken up for it.
-    """
-
-    def several(start: int) -> list[Result]:
-        return [function(number) for number in range(start, min(start + run, count))]
-
-    run = max(1, min(_LONGEST_RUN, count // (2 * threads)))
-    starts = iter(range(0, count, run))
-    pending = [pool.submit(several, start) for start in islice(starts, 2 * threads)]
-    try:
-        while pending:
-            results = pending.pop(0).result()
-            pending.extend(pool.submit(several, start) for start in islice(starts, 1))
-            yield from results
-    finally:
-        for left in pending:  # the pass was abandoned
-            left.cancel()
-
-
-def _merge_tree(
-    results: Iterator[Result],
-    merge: Callable[[Result, Result], Result],
-    check: Callable[[], None] | None,
-) -> Result:
-    """Combine results as a binary counter does: only equal-sized groups merge, then the rest."""
-    groups: list[tuple[int, Result]] = []
-    for result in results:
-        if check is not None:
-            check()
-        size, combined = 1, result
-        while groups and groups[-1][0] == size:
-            combined = merge(groups.pop()[1], combined)
-            size *= 2
-        groups.append((size, combined))
-    combined = groups.pop()[1]
-    while groups:
-        combined = merge(groups.pop()[1], combined)
-    return combined
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:

@@ -227,11 +227,11 @@ def test_the_search_for_a_free_intercept_can_be_abandoned_at_every_block() -> No
     problem = Problem(X, X[:, 0] + rng.normal(size=len(X)) > 0.0)
     point = Point(np.asarray([1.0, 0.0]))
     unhurried = Countdown(np.inf)
-    optimum_region(problem, (point, point), 1.0, 0.0, unhurried)
+    optimum_region(problem, (point, point), (1.0, 0.0), check=unhurried)
     assert unhurried.calls > 100
     for calls in (1, 5, 20, unhurried.calls // 2, unhurried.calls):
         with pytest.raises(TimeoutError):
-            optimum_region(problem, (point, point), 1.0, 0.0, Countdown(calls))
+            optimum_region(problem, (point, point), (1.0, 0.0), check=Countdown(calls))
 
 
 @pytest.mark.parametrize("loss", LOSSES)

@@ -13,7 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hinge import rows as rows_module
-from hinge.rows import BLOCK_VALUES, Rows, map_blocks
+from hinge.block_map import map_blocks, map_runs
+from hinge.errors import InvalidDataError
+from hinge.rows import BLOCK_VALUES, Rows
 
 
 def _random(shape: tuple[int, int], seed: int, dtype=np.float64, sparse: bool = False):
@@ -214,3 +216,24 @@ def test_norms_are_cut_into_blocks_like_everything_else(monkeypatch) -> None:
     monkeypatch.setattr(rows_module, "BLOCK_VALUES", 70)
     assert Rows(X).n_blocks == 15
     assert Rows(X).squared_norms.tobytes() == whole.tobytes()
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_validation_has_the_same_bits_and_errors_for_any_number_of_threads(sparse: bool) -> None:
+    X = _random((30_011, 100), 7)
+    kind = sp.csr_array if sparse else np.asarray
+    norms = {Rows(kind(X), threads).squared_norms.tobytes() for threads in (1, 2, 3)}
+    assert len(norms) == 1
+    X[[29_000, 12_345], 3] = np.nan  # the first one is named, whichever a thread comes to first
+    for threads in (1, 2, 3):
+        with pytest.raises(InvalidDataError, match="NaN in row 12345, column 3"):
+            Rows(kind(X), threads)
+
+
+@given(count=st.integers(1, 70), size=st.integers(1, 40), threads=st.sampled_from([1, 2, 3]))
+def test_runs_hold_every_block_once_and_in_order(count: int, size: int, threads: int) -> None:
+    runs = map_runs(
+        lambda numbers: [numbers], _OneRowPerBlock(count), size, list.__add__, threads=threads
+    )
+    assert [number for run in runs for number in run] == list(range(count))
+    assert all(len(run) == size for run in runs[:-1])

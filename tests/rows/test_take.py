@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from hinge.rows import Rows, map_numbers
+from hinge.block_map import map_numbers
+from hinge.rows import Rows
 
 
 @pytest.mark.parametrize("sparse", [False, True])

@@ -20,12 +20,13 @@ infinite.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hinge.block_map import map_runs
 from hinge.certificates.hard_margin import DualBounds, hard_dual, total_loss
 from hinge.certificates.kernel_gap import kernel_gap
 from hinge.certificates.kkt import DualSums, check_point, condition_violations, row_violations
@@ -34,26 +35,30 @@ from hinge.certificates.verdict import Values, certificate_of, largest
 from hinge.inequality import rounding_factor, score_rounding
 from hinge.problem import Intercept, Problem
 from hinge.result import Certificate, Point
-from hinge.rows import Block, map_blocks
 from hinge.threads import single_threaded_blas
 
 Floats = NDArray[np.float64]
 
-_GROUP_ROWS = 4096  # rows that are summed up together: enough that calls cost less than sums
+_GROUP_ROWS = 4096  # rows that are summed up together: enough that calls cost less than sums,
+_LONGEST_RUN = 32  # unless they have more blocks than this
 PASSES = 2  # a certificate reads every stored value twice: scores, and the sum of the rows
 _NO_DUAL = "no dual point was given: the objective is confirmed, optimality is unproven"
 
 
 @dataclass
 class _Pass:
-    """What reading the data gives, for a group of blocks: the scores, and the sum of the rows."""
+    """What reading the data gives, for some runs of blocks.
 
-    scores: list[Floats]
+    Numbers of every run, in the order of ``_Sums``; the worst violation; the sum of the rows.
+    """
+
+    numbers: list[tuple[float, ...]]
+    violations: list[float]
     weights: Floats
 
     def merged(self, other: _Pass) -> _Pass:
         self.weights += other.weights
-        return _Pass(self.scores + other.scores, self.weights)
+        return _Pass(self.numbers + other.numbers, self.violations + other.violations, self.weights)
 
 
 @dataclass(frozen=True)
@@ -103,7 +108,7 @@ def gap(
     if problem.kernel is not None:
         return kernel_gap(problem, point, threads=threads, check=check, region=region)
     with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
-        sums = _sums(problem, point, _read(problem, point, threads, check))
+        sums = _sums(_read(problem, point, threads, check))
         primal, primal_above = _primal(problem, point, sums)
         if point.dual_coef is None:
             dual = dual_below = -math.inf
@@ -116,34 +121,38 @@ def gap(
         if region and math.isfinite(certificate.gap):
             dual_point = Point(sums.weights, float(problem.constant_feature**2 * sums.balance))
             spread = _spread(problem, sums)
-            where = optimum_region(problem, (point, dual_point), certificate.gap, spread, check)
+            limits = certificate.gap, spread
+            points = point, dual_point
+            where = optimum_region(problem, points, limits, threads=threads, check=check)
     return replace(certificate, notes=notes, region=where)
 
 
 def _read(problem: Problem, point: Point, threads: int, check: Callable[[], None] | None) -> _Pass:
-    """Return the scores of all rows and the weights of the dual point, in one pass."""
-    alpha = point.dual_coef
+    """Return what one pass over the data gives: the weights of the dual point, and numbers of rows.
 
-    def kernel(block: Block) -> _Pass:
-        scores = block.dot(point.coef)
-        if alpha is None:
-            return _Pass([scores], np.zeros(0))
-        return _Pass([scores], block.transpose_dot(problem.signs[block.rows] * alpha[block.rows]))
+    The numbers are those of runs of blocks: enough rows that calls cost less than sums.
+    """
+    alpha, rows = point.dual_coef, problem.rows
 
-    return map_blocks(kernel, problem.rows, _Pass.merged, threads=threads, check=check)
+    def kernel(numbers: range) -> _Pass:
+        scores = []
+        weights = np.zeros(0 if alpha is None else problem.n_features)
+        for number in numbers:
+            block = rows.block(number)
+            scores.append(block.dot(point.coef))
+            if alpha is not None:
+                weights += block.transpose_dot(problem.signs[block.rows] * alpha[block.rows])
+        here = slice(numbers.start * rows.block_rows, block.stop)
+        found, violation = _group_sums(problem, point, here, np.concatenate(scores))
+        return _Pass([found], [violation], weights)
+
+    size = min(_LONGEST_RUN, -(-_GROUP_ROWS // rows.block_rows))
+    return map_runs(kernel, rows, size, _Pass.merged, threads=threads, check=check)
 
 
-def _sums(problem: Problem, point: Point, read: _Pass) -> _Sums:
-    """Return every sum over rows that the two objectives need, groups first, then their tree."""
-    parts, violations = [], []
-    start = 0
-    for scores in _grouped(read.scores):
-        stop = start + len(scores)
-        part, violation = _group_sums(problem, point, slice(start, stop), scores)
-        parts.append(part)
-        violations.append(violation)
-        start = stop
-    sums = np.array(parts)
+def _sums(read: _Pass) -> _Sums:
+    """Return every sum over rows that the objectives need, from those of runs, in their tree."""
+    sums = np.array(read.numbers)
     while len(sums) > 1:
         paired = len(sums) // 2 * 2
         sums = np.concatenate((sums[0:paired:2] + sums[1:paired:2], sums[paired:]))
@@ -155,23 +164,9 @@ def _sums(problem: Problem, point: Point, read: _Pass) -> _Sums:
         curvature=curvature,
         balance=balance,
         alpha_norms=alpha_norms,
-        violation=largest(*violations),
+        violation=largest(*read.violations),
         weights=read.weights,
     )
-
-
-def _grouped(pieces: list[Floats]) -> Iterator[Floats]:
-    """Yield the pieces joined to groups of at least ``_GROUP_ROWS``, but for the last."""
-    group: list[Floats] = []
-    size = 0
-    for piece in pieces:
-        group.append(piece)
-        size += len(piece)
-        if size >= _GROUP_ROWS:
-            yield np.concatenate(group)
-            group, size = [], 0
-    if group:
-        yield np.concatenate(group)
 
 
 def _group_sums(
@@ -261,7 +256,10 @@ def _spread(problem: Problem, sums: _Sums) -> float:
 
 
 def _sum_rounding(problem: Problem) -> float:
-    """Return the relative error bound of a sum over all rows: blocks or groups, then their tree."""
+    """Return the relative error bound of a sum over all rows: those of a run, then their tree.
+
+    A run has fewer rows than ``_GROUP_ROWS`` and a block together, and fewer blocks than that.
+    """
     depth = math.ceil(math.log2(problem.rows.n_blocks + 1)) + 1
     terms = min(_GROUP_ROWS + problem.rows.block_rows, problem.n_rows)
     return rounding_factor(terms + depth + 4)

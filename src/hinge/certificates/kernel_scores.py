@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hinge.block_map import map_numbers
 from hinge.certificates.kernel_machine import Cut, Machine, row_factors
 from hinge.certificates.kernel_panels import (
     PANEL_COLUMNS,
@@ -34,7 +35,6 @@ from hinge.certificates.kernel_panels import (
 from hinge.inequality import UNIT_ROUNDOFF, rounding_factor
 from hinge.problem import Problem
 from hinge.result import Point
-from hinge.rows import map_numbers
 
 Floats = NDArray[np.float64]
 Ids = NDArray[np.int64]

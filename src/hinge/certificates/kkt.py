@@ -16,12 +16,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hinge.block_map import map_blocks
 from hinge.certificates.kernel_scores import training_scores
 from hinge.errors import InvalidParameterError
 from hinge.losses import Loss
 from hinge.problem import Intercept, Problem
 from hinge.result import Point
-from hinge.rows import Block, map_blocks
+from hinge.rows import Block
 from hinge.threads import single_threaded_blas
 
 Floats = NDArray[np.float64]

@@ -23,13 +23,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hinge.block_map import map_blocks
 from hinge.errors import InvalidDataError
 from hinge.inequality import rounding_factor, score_bounds, score_rounding
 from hinge.losses import largest_intercept, smallest_intercept
 from hinge.problem import Intercept, Problem
 from hinge.result import Point
-from hinge.rows import Block, Rows, map_blocks
-from hinge.threads import single_threaded_blas
+from hinge.rows import Block, Rows
 
 Floats = NDArray[np.float64]
 
@@ -64,20 +64,24 @@ class OptimumRegion:
         if rows.n_features != len(self.coef):
             message = f"X has {rows.n_features} features; the certificate is for {len(self.coef)}."
             raise InvalidDataError(message)
-        return self.bounds_of(rows, lambda: None)
+        return self.bounds_of(rows)
 
-    def bounds_of(self, rows: Rows, check: Callable[[], None]) -> tuple[Floats, Floats]:
+    def bounds_of(
+        self, rows: Rows, check: Callable[[], None] | None = None, threads: int = 1
+    ) -> tuple[Floats, Floats]:
         """Return the bounds for validated rows; ``check`` is called between blocks."""
         lower, upper = np.empty(rows.n_rows), np.empty(rows.n_rows)
         low, high = self.offsets
-        with single_threaded_blas():
-            for block in rows.blocks():
-                check()
-                scores, norms, error = self.centred(rows, block)
-                below, above = score_bounds(scores, norms, self.radius, error)
-                # One more rounding each: step outwards.
-                np.nextafter(below + low, -np.inf, out=lower[block.rows])
-                np.nextafter(above + high, np.inf, out=upper[block.rows])
+
+        def kernel(block: Block) -> None:
+            scores, norms, error = self.centred(rows, block)
+            below, above = score_bounds(scores, norms, self.radius, error)
+            # One more rounding each: step outwards.
+            np.nextafter(below + low, -np.inf, out=lower[block.rows])
+            np.nextafter(above + high, np.inf, out=upper[block.rows])
+
+        if rows.n_rows:
+            map_blocks(kernel, rows, lambda one, _: one, threads=threads, check=check)
         return lower, upper
 
     def centred(self, rows: Rows, block: Block) -> tuple[Floats, Floats, Floats]:
@@ -101,8 +105,9 @@ class OptimumRegion:
 def optimum_region(
     problem: Problem,
     points: tuple[Point, Point],
-    gap: float,
-    spread: float,
+    limits: tuple[float, float],
+    *,
+    threads: int = 1,
     check: Callable[[], None] | None = None,
 ) -> OptimumRegion:
     """Return the region that a certified gap proves to hold the optimum.
@@ -114,10 +119,11 @@ def optimum_region(
     points : tuple of two Point
         The primal point, and the weights ``w(alpha)`` of the dual point with the intercept that
         its constant feature gives.
-    gap : float
-        Their certified gap, absolute.
-    spread : float
-        Bound on the rounding error of the weights of the dual point.
+    limits : tuple of two float
+        Their certified gap, absolute, and a bound on the rounding error of the weights of the
+        dual point.
+    threads : int, default=1
+        Threads for the passes that a free intercept needs.
     check : callable or None, default=None
         Called between blocks; may raise to abandon the passes that a free intercept needs.
 
@@ -126,7 +132,7 @@ def optimum_region(
     OptimumRegion
         The ball and the interval.
     """
-    primal, dual = points
+    (primal, dual), (gap, spread) = points, limits
     centre = 0.5 * (primal.coef + dual.coef)
     apart = float(np.linalg.norm(primal.coef - dual.coef))
     intercept = 0.0
@@ -141,28 +147,28 @@ def optimum_region(
     constant = problem.constant_feature
     if problem.intercept is not Intercept.FREE:
         return OptimumRegion(centre, radius, None, (intercept, intercept), constant)
-    check = check or (lambda: None)
-    ball = OptimumRegion(centre, radius, _mean(problem, check), (0.0, 0.0), constant)
-    offsets = _intercept_interval(problem, ball, check)
+    mean = _mean(problem, threads, check)
+    ball = OptimumRegion(centre, radius, mean, (0.0, 0.0), constant)
+    offsets = _intercept_interval(problem, ball, threads, check)
     return OptimumRegion(centre, radius, ball.origin, offsets, constant)
 
 
-def _mean(problem: Problem, check: Callable[[], None]) -> Floats:
+def _mean(problem: Problem, threads: int, check: Callable[[], None] | None) -> Floats:
     """Return the mean of the rows that have a cost."""
     costs = problem.costs
 
     def kernel(block: Block) -> Floats:
         return block.transpose_dot((costs[block.rows] > 0).astype(np.float64))
 
-    total = map_blocks(kernel, problem.rows, np.add, check=check)
+    total = map_blocks(kernel, problem.rows, np.add, threads=threads, check=check)
     return np.asarray(total / np.count_nonzero(costs > 0))
 
 
 def _intercept_interval(
-    problem: Problem, ball: OptimumRegion, check: Callable[[], None]
+    problem: Problem, ball: OptimumRegion, threads: int, check: Callable[[], None] | None
 ) -> tuple[float, float]:
     """Return an interval of ``b* + w*'m`` over every w* in the ball."""
-    lower, upper = ball.bounds_of(problem.rows, check)
+    lower, upper = ball.bounds_of(problem.rows, check, threads)
     if problem.is_hard:
         return _hard_interval(problem, lower, upper)
     return intercept_interval(problem, lower, upper, check)

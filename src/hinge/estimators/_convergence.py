@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from hinge.block_map import map_blocks
 from hinge.estimators._linear_model import proven_labels, winners
 from hinge.multiclass import Labels, Objective
 from hinge.result import Solution, Status, Stop
-from hinge.rows import Block, Rows, map_blocks
+from hinge.rows import Block, Rows
 
 _UNEVEN_SCALES = 100.0  # ratio of column scales from which on coordinate descent is slow
 _PROVES_NOTHING = 10.0  # gap in units of the lower bound from which on a percentage means nothing

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
 
+from hinge.block_map import map_blocks
 from hinge.errors import InvalidParameterError
 from hinge.estimators._clock import Clock
 from hinge.estimators._data import class_weights
@@ -22,7 +23,7 @@ from hinge.estimators._options import LinearOptions
 from hinge.multiclass import Labels, class_problem
 from hinge.multiclass.workers import HandOver, call_here, map_in_threads
 from hinge.result import Solution, Status
-from hinge.rows import Block, Rows, map_blocks
+from hinge.rows import Block, Rows
 from hinge.solvers import Settings, StopFlag
 from hinge.solvers.path import PathEvent, solve_path
 

@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from hinge.block_map import map_blocks
 from hinge.errors import InvalidDataError, InvalidParameterError
 from hinge.estimators._checks import jobs
 from hinge.estimators._data import rows_to_score
 from hinge.ingest import canonical
 from hinge.result import Certificate
-from hinge.rows import Block, Rows, map_blocks
+from hinge.rows import Block, Rows
 from hinge.threads import thread_count
 
 Floats = NDArray[np.float64]
@@ -45,8 +46,8 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
             One value per row for two classes, positive for ``classes_[1]``; else one per class.
         """
         weights = _checked_weights(self)
-        rows = rows_to_score(self, X)
-        return _finite(scores(rows, *weights, thread_count(jobs(self.n_jobs))))
+        threads = thread_count(jobs(self.n_jobs))
+        return _finite(scores(rows_to_score(self, X, threads), *weights, threads))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of every row: the one with the largest decision value.

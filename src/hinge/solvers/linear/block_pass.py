@@ -1,8 +1,8 @@
 """A pass over blocks that can pause between any two of them.
 
-Sums over blocks combine in the binary tree of :func:`hinge.rows.map_blocks`, but the tree lives in
-an array that its owner keeps: row k holds the sum of ``2**k`` neighbouring blocks where bit k of
-the number of blocks done is set. A pass may stop after any block, be pickled, and go on on any
+Sums over blocks combine in the binary tree of :mod:`hinge.block_map`, but the tree lives in an
+array that its owner keeps: row k holds the sum of ``2**k`` neighbouring blocks where bit k of the
+number of blocks done is set. A pass may stop after any block, be pickled, and go on on any
 number of threads; its bits are the same.
 """
 

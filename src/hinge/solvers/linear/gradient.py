@@ -30,12 +30,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from hinge.block_map import map_blocks
 from hinge.bounds import Bound, ResortPolicy
 from hinge.losses import optimal_intercepts
 from hinge.parameters import not_negative, positive
 from hinge.problem import Intercept, Problem
 from hinge.result import Point, Progress
-from hinge.rows import Block, map_blocks
+from hinge.rows import Block
 from hinge.solvers.linear.balance import balance
 from hinge.solvers.linear.margin_index import EveryRow, IndexMemory, MarginIndex, no_counts
 from hinge.solvers.protocol import Solver, State, Support

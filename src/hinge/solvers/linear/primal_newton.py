@@ -24,10 +24,11 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from hinge.block_map import map_blocks
 from hinge.losses import Huber, Loss
 from hinge.problem import Intercept, Problem
 from hinge.result import Point, Progress
-from hinge.rows import Block, Rows, map_blocks
+from hinge.rows import Block, Rows
 from hinge.solvers.protocol import Solver, State, Support
 
 Floats = NDArray[np.float64]

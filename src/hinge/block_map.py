@@ -1,0 +1,200 @@
+"""A pass over the blocks of some rows: a kernel on each, and the results joined in a fixed tree.
+
+Every computation that needs only passes over the data is ``map_blocks(kernel, rows)``. Partial
+results are combined in a binary tree fixed by block number, so the bits do not depend on how many
+threads ran it. Threads hand the interpreter's lock to each other, which takes as long as a small
+block: they are given several blocks at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+
+from hinge.threads import single_threaded_blas
+
+Result = TypeVar("Result")
+Block = TypeVar("Block")
+Block_co = TypeVar("Block_co", covariant=True)
+
+LONGEST_RUN = 16  # blocks that a thread is given at a time
+
+
+class Blocks(Protocol[Block_co]):
+    """What a pass needs of the rows: that they come in blocks."""
+
+    @property
+    def n_blocks(self) -> int:
+        """How many blocks there are."""
+
+    def block(self, number: int) -> Block_co:
+        """Return one of them."""
+
+
+def map_blocks(
+    kernel: Callable[[Block], Result],
+    rows: Blocks[Block],
+    merge: Callable[[Result, Result], Result],
+    *,
+    threads: int = 1,
+    check: Callable[[], None] | None = None,
+) -> Result:
+    """Apply a kernel to every block and combine the results in a fixed binary tree.
+
+    Parameters
+    ----------
+    kernel : callable
+        Takes a Block and returns a partial result that does not refer to the block's buffer.
+    rows : Rows
+        The data.
+    merge : callable
+        Combines the partial results of two neighbouring groups of blocks.
+    threads : int, default=1
+        How many threads share out the blocks.
+    check : callable or None, default=None
+        Called between blocks on the calling thread; raises to abandon the pass.
+
+    Returns
+    -------
+    object
+        The combined result, with the same bits for any number of threads.
+    """
+    return map_numbers(
+        lambda number: kernel(rows.block(number)),
+        rows.n_blocks,
+        merge,
+        threads=threads,
+        check=check,
+    )
+
+
+def map_runs(
+    kernel: Callable[[range], Result],
+    rows: Blocks[Any],
+    size: int,
+    merge: Callable[[Result, Result], Result],
+    *,
+    threads: int = 1,
+    check: Callable[[], None] | None = None,
+) -> Result:
+    """Apply a kernel to runs of so many blocks, as ``map_blocks`` does to single ones.
+
+    Parameters
+    ----------
+    kernel : callable
+        Takes the numbers of neighbouring blocks and returns a partial result.
+    rows : Rows
+        The data.
+    size : int
+        Blocks in a run; the last one may be shorter.
+    merge : callable
+        Combines the partial results of two neighbouring groups of runs.
+    threads : int, default=1
+        How many threads share out the runs.
+    check : callable or None, default=None
+        Called between runs on the calling thread; raises to abandon the pass.
+
+    Returns
+    -------
+    object
+        The combined result, with the same bits for any number of threads.
+    """
+    return map_numbers(
+        lambda number: kernel(range(number * size, min((number + 1) * size, rows.n_blocks))),
+        -(-rows.n_blocks // size),
+        merge,
+        threads=threads,
+        check=check,
+    )
+
+
+def map_numbers(
+    function: Callable[[int], Result],
+    count: int,
+    merge: Callable[[Result, Result], Result],
+    *,
+    threads: int = 1,
+    check: Callable[[], None] | None = None,
+) -> Result:
+    """Apply a function to 0, 1, ... and combine the results in a fixed binary tree.
+
+    Parameters
+    ----------
+    function : callable
+        Takes a number below ``count`` and returns a partial result.
+    count : int
+        How many there are, at least one.
+    merge : callable
+        Combines the partial results of two neighbouring groups of numbers.
+    threads : int, default=1
+        How many threads share out the numbers.
+    check : callable or None, default=None
+        Called between numbers on the calling thread; raises to abandon the rest.
+
+    Returns
+    -------
+    object
+        The combined result, with the same bits for any number of threads.
+    """
+
+    def one(number: int) -> Result:
+        # Floating-point errors are for the function's caller to judge, and a thread of a pool
+        # does not inherit how the caller handles them.
+        with np.errstate(over="ignore", invalid="ignore"):
+            return function(number)
+
+    with single_threaded_blas():
+        if threads <= 1 or count <= 1:
+            return _merge_tree((one(number) for number in range(count)), merge, check)
+        with ThreadPoolExecutor(max_workers=threads) as pool:
+            results = _windowed(pool, one, count, threads)
+            return _merge_tree(results, merge, check)
+
+
+def _windowed(
+    pool: ThreadPoolExecutor, function: Callable[[int], Result], count: int, threads: int
+) -> Iterator[Result]:
+    """Yield ``function(0), function(1), ...`` with a bounded number under way.
+
+    They are handed over in runs: a single block may be done before a thread has woken up for it.
+    """
+
+    def several(start: int) -> list[Result]:
+        return [function(number) for number in range(start, min(start + run, count))]
+
+    run = max(1, min(LONGEST_RUN, count // (2 * threads)))
+    starts = iter(range(0, count, run))
+    pending = [pool.submit(several, start) for start in islice(starts, 2 * threads)]
+    try:
+        while pending:
+            results = pending.pop(0).result()
+            pending.extend(pool.submit(several, start) for start in islice(starts, 1))
+            yield from results
+    finally:
+        for left in pending:  # the pass was abandoned
+            left.cancel()
+
+
+def _merge_tree(
+    results: Iterator[Result],
+    merge: Callable[[Result, Result], Result],
+    check: Callable[[], None] | None,
+) -> Result:
+    """Combine results as a binary counter does: only equal-sized groups merge, then the rest."""
+    groups: list[tuple[int, Result]] = []
+    for result in results:
+        if check is not None:
+            check()
+        size, combined = 1, result
+        while groups and groups[-1][0] == size:
+            combined = merge(groups.pop()[1], combined)
+            size *= 2
+        groups.append((size, combined))
+    combined = groups.pop()[1]
+    while groups:
+        combined = merge(groups.pop()[1], combined)
+    return combined
