@@ -25,6 +25,7 @@ using Numbers = Array<const double, 1>;
 using Signs = Array<const std::int8_t, 1>;
 using Table = Array<double, 2>;
 using SingleTable = Array<float, 2>;
+using Rule = std::array<double, 2>;  // of a matrix: tau, and the least weight of a row in it
 
 constexpr std::size_t kVariables = sizeof(hinge::PathVariables) / sizeof(double*);
 constexpr std::int64_t kVectors = 3;  // sums of rows that come with the matrix
@@ -54,9 +55,9 @@ class AnyPasses {
     virtual double final(hinge::Extent, const double*, double, double*) = 0;
     virtual void refine(hinge::Extent, double, double, double*) = 0;
     virtual void update(hinge::Extent, double, double, hinge::ValueSums&) = 0;
-    virtual std::int64_t scaled(hinge::Extent, double, double*, double*) = 0;
-    virtual std::int64_t scaled(hinge::Extent, double, double*, float*) = 0;
-    virtual void outer(hinge::Extent, double, double*, double*) = 0;
+    virtual std::int64_t scaled(hinge::Extent, hinge::MatrixRule, double*, double*) = 0;
+    virtual std::int64_t scaled(hinge::Extent, hinge::MatrixRule, double*, float*) = 0;
+    virtual void outer(hinge::Extent, hinge::MatrixRule, double*, double*) = 0;
 };
 
 template <class Rows>
@@ -86,14 +87,16 @@ class Passes final : public AnyPasses {
     void update(hinge::Extent e, double tau, double length, hinge::ValueSums& s) override {
         rows_.update(e, tau, length, s);
     }
-    std::int64_t scaled(hinge::Extent e, double tau, double* vectors, double* out) override {
-        return rows_.scaled_rows(e, tau, vectors, out);
+    std::int64_t scaled(hinge::Extent e, hinge::MatrixRule rule, double* vectors,
+                        double* out) override {
+        return rows_.scaled_rows(e, rule, vectors, out);
     }
-    std::int64_t scaled(hinge::Extent e, double tau, double* vectors, float* out) override {
-        return rows_.scaled_rows(e, tau, vectors, out);
+    std::int64_t scaled(hinge::Extent e, hinge::MatrixRule rule, double* vectors,
+                        float* out) override {
+        return rows_.scaled_rows(e, rule, vectors, out);
     }
-    void outer(hinge::Extent e, double tau, double* vectors, double* out) override {
-        rows_.outer_products(e, tau, vectors, out);
+    void outer(hinge::Extent e, hinge::MatrixRule rule, double* vectors, double* out) override {
+        rows_.outer_products(e, rule, vectors, out);
     }
 
   private:
@@ -187,19 +190,19 @@ class InteriorPasses {
         sums.data()[kValues] = values.products;
     }
     template <class Out>
-    std::int64_t scaled(std::int64_t start, std::int64_t stop, double tau, Vector sums, Out out) {
+    std::int64_t scaled(std::int64_t start, std::int64_t stop, Rule rule, Vector sums, Out out) {
         const hinge::Extent rows = within(start, stop);
         require_length(sums.size(), kVectors * passes_->width(), "the sums");
         require_length(out.shape(1), passes_->width(), "a scaled row");
         require(out.shape(0) >= static_cast<std::size_t>(stop - start), "too few scaled rows");
-        return passes_->scaled(rows, tau, sums.data(), out.data());
+        return passes_->scaled(rows, {rule[0], rule[1]}, sums.data(), out.data());
     }
-    void outer(std::int64_t start, std::int64_t stop, double tau, Vector sums, Table out) {
+    void outer(std::int64_t start, std::int64_t stop, Rule rule, Vector sums, Table out) {
         const hinge::Extent rows = within(start, stop);
         require_length(sums.size(), kVectors * passes_->width(), "the sums");
         require_length(out.shape(0), passes_->width(), "the matrix");
         require_length(out.shape(1), passes_->width(), "the matrix");
-        passes_->outer(rows, tau, sums.data(), out.data());
+        passes_->outer(rows, {rule[0], rule[1]}, sums.data(), out.data());
     }
 
   private:

@@ -88,7 +88,7 @@ void test_centre(std::int64_t n) {
                                              data.views(), kConstant);
     std::vector<double> vectors(3 * (kWidth + 1), 0.0);
     std::vector<double> scaled(static_cast<std::size_t>(n * (kWidth + 1)), 0.0);
-    rows.scaled_rows({0, n}, kTau, vectors.data(), scaled.data());
+    rows.scaled_rows({0, n}, {kTau, 0.0}, vectors.data(), scaled.data());
     const hinge::PathVariables v = data.views();
     for (std::int64_t i = 0; i < n; ++i) {
         const double cost = data.costs[i] > 0.0 ? data.costs[i] : 1.0;
@@ -104,6 +104,41 @@ void test_centre(std::int64_t n) {
     }
 }
 
+// Of rows up to a weight every eighth is kept, as eight; the vectors are still those of all rows.
+template <bool kBounded>
+void test_few_rows(std::int64_t n) {
+    Data data(n);
+    hinge::InteriorRows<hinge::DenseRows<double>, kBounded> rows(
+        data.dense_rows(), data.numbers(), program<kBounded>(), data.views(), kConstant);
+    constexpr std::int64_t kAll = kWidth + 1;
+    std::vector<double> weights, vectors(3 * kAll, 0.0), again(3 * kAll, 0.0);
+    std::vector<std::int64_t> numbers;
+    rows.weigh({0, n}, {kNone, 0.0}, vectors.data(), [&](std::int64_t i, double weight) {
+        numbers.push_back(i);
+        weights.push_back(weight);
+    });
+    auto sorted = weights;
+    std::sort(sorted.begin(), sorted.end());
+    const double least = sorted.empty() ? 0.0 : sorted[sorted.size() / 2];
+    std::size_t next = 0;
+    const auto skip = [&] {
+        while (next < numbers.size() && weights[next] <= least && numbers[next] % 8 != 0) {
+            ++next;
+        }
+    };
+    rows.weigh({0, n}, {kNone, least}, again.data(), [&](std::int64_t i, double weight) {
+        skip();
+        check_equal(i, numbers[next], "row kept");
+        check_equal(weight, (weights[next] > least ? 1.0 : 8.0) * weights[next], "its weight");
+        ++next;
+    });
+    skip();
+    check_equal(next, numbers.size(), "no row is forgotten");
+    for (std::int64_t k = 0; k < 3 * kAll; ++k) {
+        check_equal(again[k], vectors[k], "vectors of all rows");
+    }
+}
+
 // Dense and sparse rows, products and outer products, whole and in two pieces: all the same.
 template <bool kBounded>
 void test_matrix(std::int64_t n) {
@@ -116,10 +151,10 @@ void test_matrix(std::int64_t n) {
     std::vector<double> vectors(3 * kAll, 0.0), other(3 * kAll, 0.0);
     std::vector<double> scaled(static_cast<std::size_t>(n * kAll), 0.0);
     std::vector<double> square(kAll * kAll, 0.0);
-    const std::int64_t kept = csr.scaled_rows({0, n}, kNone, vectors.data(), scaled.data());
+    const std::int64_t kept = csr.scaled_rows({0, n}, {kNone, 0.0}, vectors.data(), scaled.data());
     const std::int64_t half = n / 2;
-    dense.outer_products({0, half}, kNone, other.data(), square.data());
-    dense.outer_products({half, n}, kNone, other.data(), square.data());
+    dense.outer_products({0, half}, {kNone, 0.0}, other.data(), square.data());
+    dense.outer_products({half, n}, {kNone, 0.0}, other.data(), square.data());
     const auto present =
         std::count_if(data.costs.begin(), data.costs.end(), [](double cost) { return cost > 0.0; });
     check_equal(kept, static_cast<std::int64_t>(present), "rows kept");
@@ -184,6 +219,8 @@ int main() {
     for (const std::int64_t n : {0, 1, 3, 4, 63, 64, 65, 130}) {
         test_centre<true>(n);
         test_centre<false>(n);
+        test_few_rows<true>(n);
+        test_few_rows<false>(n);
         test_matrix<true>(n);
         test_matrix<false>(n);
         test_follow<true>(n);

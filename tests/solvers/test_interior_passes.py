@@ -105,9 +105,9 @@ def test_matrix(case, centring: bool) -> None:
     sums = np.zeros((2, 3 * width))
     scaled, square = np.zeros((N, width)), np.zeros((width, width))
     tau = TAU if centring else math.nan
-    n_kept = state.passes.scaled(*EXTENT, tau, sums[0], scaled)
+    n_kept = state.passes.scaled(*EXTENT, (tau, 0.0), sums[0], scaled)
     assert n_kept == np.count_nonzero(plain.signs)
-    state.passes.outer(*EXTENT, tau, sums[1], square)
+    state.passes.outer(*EXTENT, (tau, 0.0), sums[1], square)
     if centring:
         plain.dual.centre(TAU, plain.upper)
         check_variables(state, plain, "alpha low room high")
@@ -116,7 +116,7 @@ def test_matrix(case, centring: bool) -> None:
     want = plain.rows.T @ (weights[:, None] * plain.rows)
     close(scaled[:n_kept].T @ scaled[:n_kept], want)
     single = np.zeros((N, width), np.float32)
-    assert state.passes.scaled_single(*EXTENT, tau, np.zeros(3 * width), single) == n_kept
+    assert state.passes.scaled_single(*EXTENT, (tau, 0.0), np.zeros(3 * width), single) == n_kept
     np.testing.assert_array_equal(single, scaled.astype(np.float32))
     close(np.tril(square), np.tril(want))
     pushes = (dual.alpha, dual.spread * dual.force, dual.spread * dual.barrier())
@@ -181,7 +181,7 @@ def test_final_refine_and_update(case) -> None:
 def test_huge_margins_have_small_coefficients() -> None:
     state, _ = setting("hinge", np.asarray)
     state.row_variables[4] = 1e200
-    state.passes.scaled(0, N, 1e-3, np.zeros(3 * D + 3), np.zeros((N, D + 1)))
+    state.passes.scaled(0, N, (1e-3, 0.0), np.zeros(3 * D + 3), np.zeros((N, D + 1)))
     assert np.all(state.row_variables[:4] > 0.0)
     assert np.isfinite(state.row_variables[:4]).all()
 
@@ -201,6 +201,7 @@ def passes(values=None, structure=(None, None), shape=(4, 2), **other) -> core.I
 
 
 SHORT, LONG = np.zeros(3, np.int16), np.zeros(5, np.int32)
+RULE = (1.0, 0.0)  # of a matrix: tau, and the least weight
 
 
 @pytest.mark.parametrize(
@@ -247,12 +248,12 @@ def test_arrays_that_do_not_fit_are_refused(arguments: dict, message: str) -> No
         ("trial", (0, 4, np.zeros(1), (1.0, 1.0)), "the direction has 1 entries"),
         ("refine", (0, 4, 1.0, 1.0, np.zeros(1)), "the sums has 1 entries"),
         ("update", (0, 4, 1.0, 1.0, np.zeros(3)), "the sums has 3 entries, not 4"),
-        ("scaled", (0, 4, 1.0, np.zeros(6), np.zeros((3, 2))), "too few scaled rows"),
-        ("scaled", (0, 4, 1.0, np.zeros(6), np.zeros((4, 3))), "a scaled row has 3"),
-        ("scaled", (0, 4, 1.0, np.zeros(7), np.zeros((4, 2))), "the sums has 7 entries, not 6"),
-        ("outer", (0, 4, 1.0, np.zeros(7), np.zeros((2, 2))), "the sums has 7 entries, not 6"),
-        ("outer", (0, 4, 1.0, np.zeros(6), np.zeros((2, 3))), "the matrix has 3"),
-        ("outer", (0, 4, 1.0, np.zeros(6), np.zeros((3, 2))), "the matrix has 3"),
+        ("scaled", (0, 4, RULE, np.zeros(6), np.zeros((3, 2))), "too few scaled rows"),
+        ("scaled", (0, 4, RULE, np.zeros(6), np.zeros((4, 3))), "a scaled row has 3"),
+        ("scaled", (0, 4, RULE, np.zeros(7), np.zeros((4, 2))), "the sums has 7 entries, not 6"),
+        ("outer", (0, 4, RULE, np.zeros(7), np.zeros((2, 2))), "the sums has 7 entries, not 6"),
+        ("outer", (0, 4, RULE, np.zeros(6), np.zeros((2, 3))), "the matrix has 3"),
+        ("outer", (0, 4, RULE, np.zeros(6), np.zeros((3, 2))), "the matrix has 3"),
     ],
 )
 def test_calls_that_do_not_fit_are_refused(name: str, arguments: tuple, message: str) -> None:

@@ -12,9 +12,11 @@ from tests.estimators.data import cancer, two_classes
 from tests.solvers.data import some_weights, two_clouds
 
 from hinge import Point, Problem, Status, Stop, solve
+from hinge.certificates import gap
 from hinge.data import Dataset, open_shards, write_shards
 from hinge.solvers import InteriorPoint
 from hinge.solvers.linear.interior_point import MOST_FEATURES
+from hinge.threads import single_threaded_blas
 
 LOSSES = ["hinge", "squared_hinge"]
 INTERCEPTS = ["augmented", "free", "none"]
@@ -141,6 +143,24 @@ def test_the_number_of_threads_changes_no_bit(shape: tuple[int, int], threads: i
         ends.append(solver.point(state))
     assert state.is_final_level
     assert state.sample.n_panels > 2
+    np.testing.assert_array_equal(ends[0].coef, ends[1].coef)
+    np.testing.assert_array_equal(ends[0].dual_coef, ends[1].dual_coef)
+
+
+def test_wide_matrices_of_few_rows_lead_to_the_optimum_with_the_same_bits() -> None:
+    X, y = many_rows(8_000, 499)
+    problem = Problem(X, y, C=0.1)
+    ends, shares = [], []
+    for threads in (1, 2):
+        solver, state = InteriorPoint(), InteriorPoint().start(problem)
+        state.threads = threads
+        with single_threaded_blas():
+            while not (state.is_final_level and state.primal - state.dual <= 1e-4 * state.primal):
+                assert solver.step(state, 10_000_000) > 0
+                shares.append(state.least_weight)
+        ends.append(solver.point(state))
+    assert max(shares) > 0.0  # some matrix was made of few rows
+    assert gap(problem, ends[0]).relative_gap < 2e-4
     np.testing.assert_array_equal(ends[0].coef, ends[1].coef)
     np.testing.assert_array_equal(ends[0].dual_coef, ends[1].dual_coef)
 

@@ -16,6 +16,14 @@
 
 namespace hinge {
 
+// Which rows make the matrix: those whose weight is above `least`, and of the others every eighth
+// for eight of them. A tau that is a number first puts the dual variables where the path has them.
+struct MatrixRule {
+    static constexpr std::int64_t kEvery = 8;
+    double tau;
+    double least;
+};
+
 // What a run knows of its rows beside their values.
 struct RowNumbers {
     const std::int8_t* signs;
@@ -113,14 +121,13 @@ class InteriorRows {
     }
 
     // Visits each row's weight in the matrix of the normal equations, after adding up the vectors
-    // that are known by then: three of width() each. Rows without weight are left out.
-    // A tau that is a number first puts the dual variables where the path has them.
+    // that are known by then: three of width() each, of all rows.
     template <class Keep>
-    void weigh(Extent which, double tau, double* vectors, Keep keep) noexcept {
+    void weigh(Extent which, MatrixRule rule, double* vectors, Keep keep) noexcept {
         each_chunk(which, [&](Extent part, const PathChunk<kBounded>& c) {
             Chunk weight, pulled, force, barrier;
-            if (!std::isnan(tau)) {
-                centre(c, tau);
+            if (!std::isnan(rule.tau)) {
+                centre(c, rule.tau);
             }
             const PathVariables v = c.v;
 #pragma omp simd
@@ -135,8 +142,11 @@ class InteriorRows {
             add(part, force, vectors + width());
             add(part, barrier, vectors + 2 * width());
             for (std::int64_t k = 0; k < c.size; ++k) {
-                if (weight[k] > 0.0) {
-                    keep(part.start + k, weight[k]);
+                const std::int64_t i = part.start + k;
+                if (weight[k] > rule.least) {
+                    keep(i, weight[k]);
+                } else if (i % MatrixRule::kEvery == 0 && weight[k] > 0.0) {
+                    keep(i, static_cast<double>(MatrixRule::kEvery) * weight[k]);
                 }
             }
         });
@@ -145,10 +155,10 @@ class InteriorRows {
     // Writes the roots of weights times rows, of those that have a weight, one after the other;
     // returns how many.
     template <class Out>
-    std::int64_t scaled_rows(Extent which, double tau, double* vectors, Out* out) noexcept {
+    std::int64_t scaled_rows(Extent which, MatrixRule rule, double* vectors, Out* out) noexcept {
         std::int64_t kept = 0;
         const std::int64_t n = width();
-        weigh(which, tau, vectors, [&](std::int64_t i, double weight) {
+        weigh(which, rule, vectors, [&](std::int64_t i, double weight) {
             write_scaled(i, std::sqrt(weight), out + kept * n);
             ++kept;
         });
@@ -156,11 +166,11 @@ class InteriorRows {
     }
 
     // Adds the outer products of rows, times their weights, to a lower triangle.
-    void outer_products(Extent which, double tau, double* vectors, double* square) {
+    void outer_products(Extent which, MatrixRule rule, double* vectors, double* square) {
         std::vector<std::int64_t> columns(static_cast<std::size_t>(rows_.width + 1));
         std::vector<double> values(static_cast<std::size_t>(rows_.width + 1));
         const std::int64_t n = width();
-        weigh(which, tau, vectors, [&](std::int64_t i, double weight) {
+        weigh(which, rule, vectors, [&](std::int64_t i, double weight) {
             std::int64_t count = non_zeros(rows_, i, columns.data(), values.data());
             if (constant_ != 0.0) {
                 columns[count] = rows_.width;

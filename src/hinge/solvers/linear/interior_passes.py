@@ -26,7 +26,7 @@ _kept = threading.local()
 def measure(state: InteriorState, number: int) -> Partial:
     """Set margins; sum up what the objective values need."""
     sums = np.zeros(len(state.weights) + VALUES)
-    state.passes.measure(*state.sample.extent(number), state.weights, sums)
+    state.passes.measure(*state.extent(number), state.weights, sums)
     return sums, -math.inf
 
 
@@ -34,20 +34,21 @@ def matrix(state: InteriorState, number: int) -> Partial:
     """Sum up the matrix of the normal equations, and the vectors that are known by then.
 
     Of the matrix the lower triangle counts. Products in single precision are twice as fast; what
-    they spoil shows when the step is followed.
+    they spoil shows when the step is followed, and so does what rows of small weights are taken
+    for.
     """
-    extent = state.sample.extent(number)
+    extent = state.extent(number)
     width = len(state.weights)
     sums = np.zeros(VECTORS * width + width * width)
     vectors = sums[: VECTORS * width]
     square = sums[len(vectors) :].reshape(width, width)
-    tau = state.tau if state.is_centring else math.nan
+    rule = (state.tau if state.is_centring else math.nan, state.least_weight)
     if state.sample.is_thin(state.is_single):
-        state.passes.outer(*extent, tau, vectors, square)
+        state.passes.outer(*extent, rule, vectors, square)
     else:
         scaled = _buffer((extent[1] - extent[0], width), state.is_single)
         fill = state.passes.scaled_single if state.is_single else state.passes.scaled
-        n_kept = fill(*extent, tau, vectors, scaled)
+        n_kept = fill(*extent, rule, vectors, scaled)
         square[...] = scaled[:n_kept].T @ scaled[:n_kept]
     return sums, -math.inf
 
@@ -55,46 +56,46 @@ def matrix(state: InteriorState, number: int) -> Partial:
 def trial(state: InteriorState, number: int) -> Partial:
     """Set the change of margins along the direction; sum up the smoothed losses' derivative."""
     at = (state.tau, state.length)
-    slope = state.passes.trial(*state.sample.extent(number), state.direction, at)
+    slope = state.passes.trial(*state.extent(number), state.direction, at)
     return np.array([slope]), -math.inf
 
 
 def search(state: InteriorState, number: int) -> Partial:
     """Sum up the derivative of the smoothed losses along the direction, at another length."""
-    slope = state.passes.search(*state.sample.extent(number), state.tau, state.length)
+    slope = state.passes.search(*state.extent(number), state.tau, state.length)
     return np.array([slope]), -math.inf
 
 
 def settle(state: InteriorState, number: int) -> Partial:
     """Move the margins along the direction."""
-    state.passes.settle(*state.sample.extent(number), state.length)
+    state.passes.settle(*state.extent(number), state.length)
     return np.zeros(1), -math.inf
 
 
 def affine(state: InteriorState, number: int) -> Partial:
     """Follow the affine direction: what complementarity becomes, and what the corrector needs."""
     sums = np.zeros(len(state.weights) + VALUES)
-    return sums, state.passes.affine(*state.sample.extent(number), state.direction, sums)
+    return sums, state.passes.affine(*state.extent(number), state.direction, sums)
 
 
 def final(state: InteriorState, number: int) -> Partial:
     """Follow the corrected direction: how far it may go, and where it moves the dual point."""
     sums = np.zeros(len(state.weights))
-    extent = state.sample.extent(number)
+    extent = state.extent(number)
     return sums, state.passes.final(*extent, state.direction, state.tau, sums)
 
 
 def refine(state: InteriorState, number: int) -> Partial:
     """Ask for products nearer to tau after a longer step; sum up what that adds to the force."""
     sums = np.zeros(len(state.weights))
-    state.passes.refine(*state.sample.extent(number), state.tau, state.length, sums)
+    state.passes.refine(*state.extent(number), state.tau, state.length, sums)
     return sums, -math.inf
 
 
 def update(state: InteriorState, number: int) -> Partial:
     """Take the step; sum up what the objective values need, and complementarity."""
     sums = np.zeros(VALUES + 1)
-    state.passes.update(*state.sample.extent(number), state.tau, state.length, sums)
+    state.passes.update(*state.extent(number), state.tau, state.length, sums)
     return sums, -math.inf
 
 

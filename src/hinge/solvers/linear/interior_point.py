@@ -86,7 +86,7 @@ class InteriorPoint(Solver):
                 piece = _advance(state, work - done)
                 done += piece
                 state.work += piece if counts else 0
-                if state.position == state.sample.n_panels and _finish(state):
+                if state.position == state.n_panels and _finish(state):
                     break
         return done
 
@@ -123,12 +123,12 @@ def _advance(state: InteriorState, work: int) -> int:
     """Do panels of the present pass, one at the least; return the work."""
     kernel = KERNELS[state.stage]
     sample = state.sample
-    per_panel = sample.panel_rows * ROW_VARIABLES
+    per_panel = state.panel_rows * ROW_VARIABLES
     if state.stage in READING:
-        per_panel = max(per_panel, sample.rows.n_stored // sample.n_panels)
+        per_panel = max(per_panel, sample.rows.n_stored // state.n_panels)
     if state.stage == "matrix":
         per_panel *= 1 + len(state.weights) // _PRODUCTS_PER_VALUE
-    count = max(1, min(sample.n_panels - state.position, round(work / per_panel)))
+    count = max(1, min(state.n_panels - state.position, round(work / per_panel)))
     results = some_blocks(
         lambda number: kernel(state, number), state.position, count, state.threads, state.pool
     )
@@ -148,7 +148,8 @@ def _finish(state: InteriorState) -> bool:
     if np.isfinite(sums).all():
         AFTER[stage](state, sums, peak)
     elif stage == "matrix" and state.is_single:
-        state.is_single = False  # products that overflowed may fit in double precision
+        # Products that overflowed may fit in double precision.
+        state.is_single, state.least_weight = False, 0.0
     else:
         state.at_rest = True
     return state.at_rest or stage in ("measure", "update")

@@ -18,6 +18,8 @@ Floats = NDArray[np.float64]
 # Coefficient, room, the two multipliers; margin, its change; the corrector's two products.
 ROW_VARIABLES = 8
 VECTORS = 3  # sums of rows that come with the matrix
+_PANELS = 4  # panels of a pass that multiplies few of the rows, in one
+MOST_LEFT_OUT = 0.1  # share of the matrix that few rows may stand for
 
 
 class InteriorState(SampledState):
@@ -56,7 +58,9 @@ class InteriorState(SampledState):
         self.is_refined = False  # whether the present step has been bent towards the path
         self.tau = math.nan
         self.is_single = True  # whether products in single precision are exact enough
-        self.corrections = 0  # of the present step, for what they spoil
+        self.left_out = MOST_LEFT_OUT  # share of the matrix that few of many rows may stand for,
+        self.least_weight = 0.0  # and the largest weight of these rows; 0 if there are none
+        self.corrections = 0  # of the present step, for what all that spoils
         self.length, self.low, self.high = 1.0, 0.0, math.inf
         self.slope = math.nan
         self.smallest_gap = math.inf
@@ -67,9 +71,20 @@ class InteriorState(SampledState):
         self.recentrings = 0
 
     @property
+    def panel_rows(self) -> int:
+        """Rows that the present pass takes at a time: more, if only some of them are multiplied."""
+        size = self.sample.panel_rows
+        return _PANELS * size if self.stage == "matrix" and self.least_weight else size
+
+    @property
     def n_panels(self) -> int:
-        """How many panels a pass has."""
-        return self.sample.n_panels
+        """How many panels the present pass has."""
+        return -(-self.sample.rows.n_rows // self.panel_rows)
+
+    def extent(self, number: int) -> tuple[int, int]:
+        """Return the first row of a panel and the one after its last."""
+        size = self.panel_rows
+        return number * size, min((number + 1) * size, self.sample.rows.n_rows)
 
     def next_level(self) -> None:
         """Go on to more rows."""
@@ -118,6 +133,7 @@ class InteriorState(SampledState):
         """Go to another sample, of which nothing is known yet."""
         self.level = level
         self.is_single = True
+        self.left_out, self.least_weight = MOST_LEFT_OUT, 0.0
         self.row_variables[...] = 0.0
         self.__dict__.pop("_sample", None)
         self.__dict__.pop("_passes", None)

@@ -46,7 +46,14 @@ _NARROWER = 0.9  # what a gap is to become of before it counts as smaller
 _MOST_IDLE = 8
 _ROUNDING = 1e-14  # relative gap at which nothing but rounding is left
 _ACCURATE = 0.03  # share of a right-hand side that a step may leave
-_MOST_CORRECTIONS = 1
+_MOST_CORRECTIONS = 3  # of a step that was found without some rows
+_VERY_WIDE = 500  # features from which corrections cost little beside a matrix of all rows
+_ROWS_PER_FEATURE = 16  # so that every eighth of them still says something of each direction
+_ROWS_TO_ASK = 1 << 14  # for their weights
+_MOST_ROWS = 0.5  # share of the rows from which it is worth while to leave some out
+_LESS = 0.1  # what the share of rows left out is multiplied with if it was too large
+_LITTLE = 1e-5  # the share of which nothing is worth leaving out
+_TINY = float(np.finfo(np.float64).tiny)
 _JITTER = 1e-14  # of a unit diagonal
 
 
@@ -82,7 +89,7 @@ def after_matrix(state: InteriorState, sums: Floats, _: float) -> None:
     residual = state.pulled - state.ridge * state.weights
     if not _factorise(state, normal + np.diag(state.ridge)):
         if state.is_single:
-            state.is_single = False
+            _be_exact(state)
         else:
             _rest(state)
         return
@@ -125,7 +132,7 @@ def after_settle(state: InteriorState, _: Floats, __: float) -> None:
     state.weights += state.length * state.direction
     state.steps += 1
     state.centring_steps += 1
-    state.stage = "matrix"
+    _begin_matrix(state)
 
 
 def after_affine(state: InteriorState, sums: Floats, peak: float) -> None:
@@ -174,7 +181,7 @@ def after_update(state: InteriorState, sums: Floats, _: float) -> None:
     state.idle = 0 if gap < _NARROWER * state.smallest_gap else state.idle + 1
     state.smallest_gap = min(gap, state.smallest_gap)
     state.short_steps = state.short_steps + 1 if state.length < _SHORT else 0
-    state.stage = "matrix"
+    _begin_matrix(state)
     if state.idle >= _MOST_IDLE or gap <= _ROUNDING * abs(state.primal):
         _rest(state)
     elif state.short_steps >= _MOST_SHORT:
@@ -202,7 +209,7 @@ AFTER: dict[str, Callable[[InteriorState, Floats, float], None]] = {
 def _centre(state: InteriorState) -> None:
     state.is_centring = True
     state.centring_steps = state.short_steps = 0
-    state.stage = "matrix"
+    _begin_matrix(state)
 
 
 def _rest(state: InteriorState) -> None:
@@ -222,8 +229,8 @@ def _to_more_rows(state: InteriorState) -> None:
 def _is_accurate(state: InteriorState) -> bool:
     """Return whether a step solves its equations; if not, go on to correct it.
 
-    What is left of the equations is measured as the matrix does. If a correction by the same
-    matrix leaves too much, the matrix is made again in double precision.
+    What is left of the equations is measured as the matrix does. If corrections by the same matrix
+    leave too much, the matrix is made again, of more rows or in double precision.
     """
     reached = state.ridge * (state.weights + state.direction)
     left = state.pulled + state.pull_change - reached
@@ -231,13 +238,58 @@ def _is_accurate(state: InteriorState) -> bool:
     share = float(left @ change) / float(state.right @ _solve(state, state.right))
     if share <= _ACCURATE**2:
         return True
-    if state.corrections < _MOST_CORRECTIONS:
+    if state.corrections < (_MOST_CORRECTIONS if state.least_weight else 1):
         state.direction += change
         state.corrections += 1
         return False
-    state.is_single = False
-    state.stage = "matrix"
+    if state.least_weight:
+        state.left_out *= _LESS if state.left_out > _LITTLE else 0.0
+        _begin_matrix(state)
+    else:
+        _be_exact(state)
     return False
+
+
+def _begin_matrix(state: InteriorState) -> None:
+    """Go on to the matrix: of all rows, or, where it is dear, of few of those with small weights.
+
+    Rows that are far from the margin have a small part in it, which becomes smaller with tau, and
+    most are such rows: every eighth stands for all. A step is found with what these make, and
+    corrected where that is not enough (``_is_accurate``).
+    """
+    state.stage, state.least_weight = "matrix", 0.0
+    width, sample = len(state.weights), state.sample
+    is_dear = width >= _VERY_WIDE and not sample.is_thin(is_single=True)
+    is_dear &= sample.rows.n_rows >= _ROWS_PER_FEATURE * width
+    is_known = not state.is_centring or state.centring_steps > 0
+    if is_dear and is_known and state.is_single and state.left_out:
+        state.least_weight = _least_weight(state)
+
+
+def _least_weight(state: InteriorState) -> float:
+    """Return up to which weight rows make so small a share; 0 if they are not most rows.
+
+    It is read off every so many of them.
+    """
+    sample, loss = state.sample, state.problem.loss
+    n_rows = sample.rows.n_rows
+    some = slice(0, n_rows, -(-n_rows // _ROWS_TO_ASK))
+    alpha, room, low, high = state.row_variables[:4, some]
+    costs = sample.cost if sample.costs is None else np.maximum(sample.costs[some], _TINY)
+    resistance = loss.dual_curvature / costs + low / alpha
+    weights = 1.0 / (resistance + high / room if state.is_bounded else resistance)
+    order = np.argsort(weights, kind="stable")
+    parts = np.cumsum((weights * sample.rows.squared_norms[some])[order])
+    count = int(np.searchsorted(parts, state.left_out * parts[-1]))
+    if not math.isfinite(parts[-1]) or count < _MOST_ROWS * len(order):
+        return 0.0
+    return float(weights[order[count - 1]])
+
+
+def _be_exact(state: InteriorState) -> None:
+    """Make the matrix again, of all rows and in double precision."""
+    state.is_single = False
+    _begin_matrix(state)
 
 
 def _length(peak: float, share: float) -> float:
