@@ -232,9 +232,9 @@ class Decomposition(Solver):
 def _set_size(state: KernelState) -> int:
     """Return how many rows to take: those that interact are the ones inside their bounds."""
     program = state.program
-    inside = np.count_nonzero((state.beta > program.lower) & (state.beta < program.upper))
+    inside = int(np.count_nonzero((state.beta > program.lower) & (state.beta < program.upper)))
     least = min(max(len(state.beta) // 4, _SMALLEST_SET), _SMALL_SET)
-    return int(min(max(2 * inside, least), _LARGE_SET))
+    return min(max(2 * inside, least), _LARGE_SET)
 
 
 def _still_inside(state: KernelState, taking_part: np.ndarray) -> Ids:
