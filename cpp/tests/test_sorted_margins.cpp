@@ -231,6 +231,19 @@ void test_sort(hinge::Random& random) {
     }
 }
 
+void test_order_of_memory(hinge::Random& random) {
+    for (const std::int64_t count : {0, 1, 2, 63, 64, 65, 1000}) {
+        std::set<std::uint32_t> distinct;
+        while (static_cast<std::int64_t>(distinct.size()) < count) {
+            distinct.insert(static_cast<std::uint32_t>(random.next() % 100'000));
+        }
+        const std::vector<std::uint32_t> want(distinct.begin(), distinct.end());
+        std::vector<std::uint32_t> rows(want.rbegin(), want.rend());
+        hinge::put_in_order(rows.data(), count);
+        check(rows == want, "rows by number");
+    }
+}
+
 void test_fill_positions() {
     const std::vector<double> margins{1.0, 2.0, -3.0};
     const std::vector<double> before{0.5, 2.5, -3.0};
@@ -257,6 +270,7 @@ int main() {
     test_a_reach_that_is_not_a_number_leaves_all_open(random);
     test_lower_bounds(random);
     test_sort(random);
+    test_order_of_memory(random);
     test_fill_positions();
     return hinge::testing::finish();
 }

@@ -15,14 +15,13 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "hinge/linalg.hpp"
+#include "hinge/row_order.hpp"
 
 namespace hinge {
 
@@ -206,7 +205,7 @@ auto with_arrays(const Positions& at, Function&& function) {
 // Writes the open rows to `open`, which has a place for every row and one more; returns how many
 // there are.
 inline std::int64_t open_rows(const Positions& at, const CellChanges& change,
-                              const Interval& window, std::uint32_t* open) noexcept {
+                              const Interval& window, std::uint32_t* open) {
     return with_arrays(at, [&](auto slopes, auto distances) {
         std::int64_t count = 0;
         for (std::int64_t cell = 0; cell < at.cells; ++cell) {
@@ -214,6 +213,7 @@ inline std::int64_t open_rows(const Positions& at, const CellChanges& change,
             count += open_in_range<slopes.value, distances.value>(at, change, window, cell, range,
                                                                   open + count);
         }
+        put_in_order(open, count);
         return count;
     });
 }
@@ -255,54 +255,6 @@ inline double fill_positions(const MarginHistory& history, const std::uint32_t* 
         }
     }
     return steepest;
-}
-
-// A float as an integer of the same order.
-inline std::uint32_t ordered_bits(float value) noexcept {
-    const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
-    const std::uint32_t sign = 0x80000000U;
-    return (bits & sign) != 0 ? ~bits : bits | sign;
-}
-
-// Sorts entries of a key in the upper and a place in the lower half: three passes of eleven bits,
-// stable. `entries` and `scratch` have the same length.
-inline void sort_entries(std::vector<std::uint64_t>& entries, std::vector<std::uint64_t>& scratch) {
-    constexpr int kBits = 11;
-    constexpr int kPlaceBits = 32;
-    constexpr std::size_t kBuckets = std::size_t{1} << kBits;
-    std::vector<std::size_t> counts(kBuckets);
-    for (int pass = 0; pass < 3; ++pass) {
-        const int drop = kPlaceBits + pass * kBits;
-        const auto bucket = [&](std::uint64_t entry) { return (entry >> drop) & (kBuckets - 1); };
-        std::fill(counts.begin(), counts.end(), 0);
-        for (const std::uint64_t entry : entries) {
-            ++counts[bucket(entry)];
-        }
-        std::size_t next = 0;
-        for (std::size_t& count : counts) {
-            next += std::exchange(count, next);
-        }
-        for (const std::uint64_t entry : entries) {
-            scratch[counts[bucket(entry)]++] = entry;
-        }
-        entries.swap(scratch);
-    }
-}
-
-// Writes to `places` the positions of a cell in the order of their keys.
-inline void sorted_places(const float* keys, std::int64_t begin, std::int64_t end,
-                          std::uint32_t* places) {
-    const auto size = static_cast<std::size_t>(end - begin);
-    std::vector<std::uint64_t> entries(size);
-    std::vector<std::uint64_t> scratch(size);
-    for (std::size_t k = 0; k < size; ++k) {
-        const std::uint64_t place = static_cast<std::uint64_t>(begin) + k;
-        entries[k] = (static_cast<std::uint64_t>(ordered_bits(keys[place])) << 32) | place;
-    }
-    sort_entries(entries, scratch);
-    for (std::size_t k = 0; k < size; ++k) {
-        places[static_cast<std::size_t>(begin) + k] = static_cast<std::uint32_t>(entries[k]);
-    }
 }
 
 }  // namespace hinge

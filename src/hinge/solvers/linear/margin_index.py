@@ -19,7 +19,6 @@ from hinge.bounds.passes import Passes
 from hinge.bounds.pieces import get_pieces
 from hinge.bounds.policy import Record
 from hinge.bounds.products import norm
-from hinge.bounds.stored import SORT_AFTER_SCANS
 from hinge.problem import Problem
 
 Floats = NDArray[np.float64]
@@ -104,9 +103,6 @@ class MarginIndex:
             index.sort(point[:-1], float(point[-1]), self._loss)
         for name in RECORD:
             setattr(index.record, name, counts[name])
-        # After so many looks at the margins they are sorted, which decides the order of sums.
-        for _ in range(min(index.record.evaluations, SORT_AFTER_SCANS + 1)):
-            index.stored.open_rows(points[1, :-1], float(points[1, -1]), self._loss)
 
 
 class EveryRow:
