@@ -11,6 +11,7 @@
 
 #include "any_rows.hpp"
 #include "hinge/margin_pass.hpp"
+#include "hinge/row_moments.hpp"
 #include "hinge/sorted_margins.hpp"
 
 namespace nb = nanobind;
@@ -102,6 +103,18 @@ class LabelledRows {
         require_entries(total.size(), rows_.width(), "total");
         rows_.visit([&](const auto& rows) {
             hinge::sum_of_list(rows, labels(), list.data(), length(list.size()), total.data());
+        });
+    }
+
+    void moments_of_list(Vector<const std::uint32_t> list, double scale, Vector<double> moments,
+                         Vector<double> sums) const {
+        require_listed(list, 0);
+        const std::int64_t side = rows_.width() + 1;
+        require_entries(moments.size(), side * side, "moments");
+        require_entries(sums.size(), side, "sums");
+        rows_.visit([&](const auto& rows) {
+            hinge::moments_of_list(rows, labels(), list.data(), length(list.size()), scale,
+                                   moments.data(), sums.data());
         });
     }
 
@@ -307,10 +320,11 @@ void bind_sorted_margins(nb::module_& module) {
                       std::int64_t>(),
              nb::arg("values").noconvert(), nb::arg("columns").noconvert().none(),
              nb::arg("offsets").noconvert().none(), nb::arg("count"), nb::arg("width"));
-    nb::class_<hinge::LossPieces>(module, "LossPieces", "A loss: linear, then quadratic, then 0.")
-        .def(nb::init<double, double, double, double, double, bool>(), nb::arg("low"),
+    nb::class_<hinge::LossPieces>(module, "LossPieces",
+                                  "A loss: one piece, then a parabola, then 0.")
+        .def(nb::init<double, double, double, double, double, bool, double>(), nb::arg("low"),
              nb::arg("high"), nb::arg("level"), nb::arg("slope"), nb::arg("curvature"),
-             nb::arg("tie_errs"));
+             nb::arg("tie_errs"), nb::arg("bend"));
     nb::class_<LabelledRows>(module, "LabelledRows", "Rows with labels and weights.")
         .def(nb::init<AnyRows, Vector<const std::int8_t>, Vector<const double>>(), nb::arg("rows"),
              nb::arg("signs").noconvert(), nb::arg("weights").noconvert())
@@ -329,6 +343,9 @@ void bind_sorted_margins(nb::module_& module) {
              "Write the margins of listed rows.")
         .def("sum_of_list", &LabelledRows::sum_of_list, nb::arg("list").noconvert(),
              nb::arg("total").noconvert(), unlocked,
-             "Add up listed rows, each times its weight and label.");
+             "Add up listed rows, each times its weight and label.")
+        .def("moments_of_list", &LabelledRows::moments_of_list, nb::arg("list").noconvert(),
+             nb::arg("scale"), nb::arg("moments").noconvert(), nb::arg("sums").noconvert(),
+             unlocked, "Add up second moments of listed rows (lower half), and labelled rows.");
     bind_positions(module);
 }

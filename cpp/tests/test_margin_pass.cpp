@@ -1,4 +1,5 @@
 // Passes over ranges and lists of rows against scalar sums, dense and sparse.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -8,6 +9,7 @@
 #include "check.hpp"
 #include "hinge/margin_pass.hpp"
 #include "hinge/random.hpp"
+#include "hinge/row_moments.hpp"
 
 namespace {
 
@@ -18,6 +20,7 @@ constexpr double kTolerance = 1e-11;
 const hinge::LossPieces kHinge{1.0, 1.0, 1.0, 1.0, 0.0, false};
 const hinge::LossPieces kHuber{0.5, 1.5, 1.0, 1.0, 0.5, false};
 const hinge::LossPieces kSquared{-HUGE_VAL, 1.0, 0.0, 0.0, 1.0, false};
+const hinge::LossPieces kByMoments{1.0, 1.0, 0.0, 0.0, 0.0, false, 1.0};
 const hinge::LossPieces kZeroOne{0.0, 0.0, 1.0, 0.0, 0.0, true};
 
 double uniform(hinge::Random& random) {
@@ -167,6 +170,54 @@ void test_pass(const Data& data, const Rows& rows, const hinge::LossPieces& loss
     }
 }
 
+// Rows that second moments are kept of: those that were below the window count with their parabola,
+// wherever they are now; those that were not count only as far as they have come below it.
+template <class Rows>
+void test_parabola(const Data& data, const Rows& rows, const std::string& what) {
+    const auto width = static_cast<std::size_t>(data.width);
+    const auto side = width + 1;
+    std::vector<std::uint32_t> members;
+    std::vector<std::uint32_t> everyone;
+    std::vector<double> stored;
+    for (std::int64_t i = 0; i < data.count; ++i) {
+        const bool member = i % 3 == 0;
+        stored.push_back(member ? -1.0 : 2.0);
+        everyone.push_back(static_cast<std::uint32_t>(i));
+        if (member) {
+            members.push_back(static_cast<std::uint32_t>(i));
+        }
+    }
+    std::vector<double> moments(side * side);
+    std::vector<double> sums(side);
+    const auto length = [](const auto& list) { return static_cast<std::int64_t>(list.size()); };
+    hinge::moments_of_list(rows, data.labels(), members.data(), length(members), 1.0,
+                           moments.data(), sums.data());
+    hinge::moments_of_list(rows, data.labels(), everyone.data(), length(everyone), 1.0,
+                           moments.data(), sums.data());
+    hinge::moments_of_list(rows, data.labels(), everyone.data(), length(everyone), -1.0,
+                           moments.data(), sums.data());
+    std::vector<double> point = data.w;
+    point.push_back(data.b);
+    Sums got{moments[side * side - 1], 0.0, std::vector<double>(side)};
+    for (std::size_t j = 0; j < side; ++j) {
+        got.value -= 2.0 * sums[j] * point[j];
+        got.vector[j] = 2.0 * sums[j];
+        for (std::size_t k = 0; k < side; ++k) {
+            const double moment = moments[std::max(j, k) * side + std::min(j, k)];
+            got.value += point[j] * moment * point[k];
+            got.vector[j] -= 2.0 * moment * point[k];
+        }
+    }
+    got.descent = got.vector.back();
+    got.vector.pop_back();
+    hinge::PassSums change{};
+    hinge::pass_over_list(rows, data.labels(), {data.w.data(), data.b}, kByMoments, everyone.data(),
+                          0, data.count, data.count, stored.data(), got.vector.data(), change);
+    got.value += change.value;
+    got.descent += change.descent;
+    check_sums(got, plain(data, kSquared, everyone), what + ", by moments");
+}
+
 void test_movement(hinge::Random& random) {
     for (const std::int64_t width : {1, 5, 511, 512, 513, 2000}) {
         std::vector<double> w;
@@ -209,6 +260,8 @@ int main() {
             test_pass(data, data.dense_rows(), loss, "dense " + name);
             test_pass(data, data.sparse_rows(), loss, "sparse " + name);
         }
+        test_parabola(data, data.dense_rows(), "dense");
+        test_parabola(data, data.sparse_rows(), "sparse");
     }
     test_movement(random);
     return hinge::testing::finish();

@@ -179,6 +179,8 @@ def _check_decided(
     open_rows = set(index.stored.open_rows(w, b, pieces).tolist())
     reference = index.stored.reference
     assert reference is not None
+    if math.isinf(pieces.low):  # its parabola may be a side of the window as well
+        _check_decided(index, w, b, pieces.with_moments(), margins)
     for row, margin in enumerate(margins):
         if row in open_rows:
             continue

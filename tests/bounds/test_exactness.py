@@ -7,6 +7,8 @@ import pytest
 from tests.bounds.exactness import BOUNDS, LOSSES, STORAGES, check_case, random_case
 
 from hinge.bounds import Cells
+from hinge.bounds.moments import Moments
+from hinge.bounds.passes import Passes
 from hinge.bounds.positions import Positions
 
 PER_TEST = 4
@@ -35,6 +37,32 @@ def test_half_of_the_cases_search_sorted_keys(monkeypatch: pytest.MonkeyPatch) -
     for number in range(100):
         check_case(random_case(number))
     assert len(set(sorts)) > 30
+
+
+def test_the_cases_of_the_squared_hinge_use_moments(monkeypatch: pytest.MonkeyPatch) -> None:
+    used = []
+    original = Moments.sums
+
+    def counted(self, w, b, pieces):
+        used.append(number)
+        return original(self, w, b, pieces)
+
+    monkeypatch.setattr(Moments, "sums", counted)
+    squared = [number for number in range(400) if random_case(number).loss == "squared_hinge"]
+    for number in squared:
+        check_case(random_case(number))
+    assert len(set(used)) > len(squared) / 4
+
+
+def test_moments_that_lose_a_row_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    original = Passes.add_moments
+
+    def forgetful(self, numbers, scale, moments, sums):
+        original(self, numbers[1:], scale, moments, sums)
+
+    monkeypatch.setattr(Passes, "add_moments", forgetful)
+    with pytest.raises(AssertionError):
+        _check_many()
 
 
 def _check_many() -> None:

@@ -1,8 +1,9 @@
 // Sums of a loss of margins over rows: over all of them in one read, or over a few.
 //
-// A loss of the margin z = y (w'x + b) is level - slope z below `low`, curvature (high - z)^2 from
-// there to `high`, and 0 beyond. Each function works on a range and adds to sums of the caller's,
-// so that the caller bounds the work of a call and fixes the order in which ranges are joined.
+// A loss of the margin z = y (w'x + b) is level - slope z + bend (high - z)^2 below `low`,
+// curvature (high - z)^2 from there to `high`, and 0 beyond. Each function works on a range and
+// adds to sums of the caller's, so that the caller bounds the work of a call and fixes the order in
+// which ranges are joined.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +19,8 @@ struct LossPieces {
     double level;
     double slope;
     double curvature;
-    bool tie_errs;  // a positive row exactly at `low` is on the linear piece
+    bool tie_errs;      // a positive row exactly at `low` is on the piece below it
+    double bend = 0.0;  // only for lists: sums over all rows keep no second moments
 
     bool linear(double margin, double sign) const noexcept {
         return margin < low || (tie_errs && margin == low && sign > 0.0);
@@ -165,12 +167,13 @@ void pass_over_list(const Rows& rows, const RowLabels& labels, const MarginPoint
         const double margin = row_margin(rows, labels, at, i);
         const bool was_linear = loss.linear(stored[i], sign);
         const bool is_linear = loss.linear(margin, sign);
-        const double line = loss.level - loss.slope * margin;
-        const double reach = std::max(0.0, loss.high - margin);
+        const double away = loss.high - margin;
+        const double line = loss.level - loss.slope * margin + loss.bend * away * away;
+        const double incline = loss.slope + 2.0 * loss.bend * away;
+        const double reach = std::max(0.0, away);
         const double bend = loss.curvature * reach;
         const double value = (is_linear ? line : bend * reach) - (was_linear ? line : 0.0);
-        const double slope =
-            (is_linear ? loss.slope : 2.0 * bend) - (was_linear ? loss.slope : 0.0);
+        const double slope = (is_linear ? incline : 2.0 * bend) - (was_linear ? incline : 0.0);
         sums.value += weight * value;
         const double scale = weight * sign * slope;
         if (scale != 0.0) {

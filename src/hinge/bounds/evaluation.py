@@ -74,11 +74,13 @@ def rounding_bounds(
     reach = norm_w * norm_x + abs(b)
     share = rounding_factor(rows.longest_row + _SPARE)
     # Every row may be added, taken away again and added in another form: three sums of them.
-    summing = 3.0 * rounding_factor(3 * terms + rows.n_features + _SPARE)
+    # A product with second moments is one sum over the features inside another.
+    inner = 2 if pieces.bend else 1
+    summing = 3.0 * rounding_factor(3 * terms + inner * rows.n_features + _SPARE)
     margin_error = share * reach
     slope = pieces.largest_slope(reach)
     largest_loss = pieces.largest_value(reach)
     value = total_weight * (slope * margin_error + summing * (largest_loss + 1.0 + reach))
-    change_of_slope = 2.0 * pieces.curvature * margin_error
+    change_of_slope = 2.0 * (pieces.curvature + pieces.bend) * margin_error
     gradient = total_weight * max(norm_x, 1.0) * (change_of_slope + summing * (slope + 1.0))
     return value, gradient

@@ -140,6 +140,15 @@ class Passes:
             self._native.sum_of_list(numbers[begin:end], total)
         return total
 
+    def add_moments(self, numbers: RowList, scale: float, moments: Floats, sums: Floats) -> None:
+        """Add scale times the second moments of listed rows, and of their sum with labels.
+
+        ``moments`` is the lower half of a matrix, row after row, with a constant feature last.
+        """
+        chunk = max(1, 8 * self.chunk // (self.rows.n_features + 1))
+        for begin, end in _spans(len(numbers), chunk):
+            self._native.moments_of_list(numbers[begin:end], scale, moments, sums)
+
     def _empty(self) -> Sums:
         width = self.rows.n_features
         return Sums(np.zeros(width), np.zeros(width), np.zeros(4))
@@ -180,5 +189,11 @@ def _spans(length: int, chunk: int) -> list[tuple[int, int]]:
 def native_pieces(pieces: Pieces) -> core.LossPieces:
     """Return the pieces of a loss as the compiled core has them."""
     return core.LossPieces(
-        pieces.low, pieces.high, pieces.level, pieces.slope, pieces.curvature, pieces.tie_errs
+        pieces.low,
+        pieces.high,
+        pieces.level,
+        pieces.slope,
+        pieces.curvature,
+        pieces.tie_errs,
+        pieces.bend,
     )

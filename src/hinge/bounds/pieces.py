@@ -1,7 +1,8 @@
 """Losses as the index sees them: known on both sides of a window, examined inside it.
 
 A loss of the margin z is ``level - slope * z`` below ``low``, ``curvature * (high - z)^2`` between,
-and 0 from ``high`` on. Rows that a bound keeps on their side of the window need no margin.
+and 0 from ``high`` on. Rows that a bound keeps on their side of the window need no margin. Where
+second moments of the rows are kept, the parabola of the squared hinge is such a side as well.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ class Pieces:
     tie_errs : bool, default=False
         Whether a positive row exactly at the window has the loss of the linear piece: the zero-one
         loss follows ``predict``, which calls a score of 0 negative.
+    bend : float, default=0.0
+        Coefficient of a ``(high - z)^2`` that the piece below ``low`` has besides.
     """
 
     low: float
@@ -41,6 +44,17 @@ class Pieces:
     slope: float
     curvature: float
     tie_errs: bool = False
+    bend: float = 0.0
+
+    @property
+    def is_parabola(self) -> bool:
+        """Whether the loss is quadratic wherever it is not 0."""
+        return math.isinf(self.low) or self.bend != 0.0
+
+    def with_moments(self) -> Pieces:
+        """Return the same loss with its parabola as the piece that is known of rows together."""
+        assert math.isinf(self.low)
+        return Pieces(self.high, self.high, 0.0, 0.0, 0.0, bend=self.curvature)
 
     def linear(self, margins: Floats, signs: NDArray[np.int8]) -> NDArray[np.bool_]:
         """Return which rows are on the linear piece."""
@@ -53,25 +67,26 @@ class Pieces:
         """Return the loss of every row."""
         below = self.linear(margins, signs)
         reach = np.maximum(self.high - margins, 0.0)
-        return np.where(below, self.level - self.slope * margins, self.curvature * reach * reach)
+        line = self.level - self.slope * margins + self.bend * reach * reach
+        return np.where(below, line, self.curvature * reach * reach)
 
     def descent(self, margins: Floats, signs: NDArray[np.int8]) -> Floats:
         """Return minus the derivative of the loss at every margin."""
         below = self.linear(margins, signs)
         reach = np.maximum(self.high - margins, 0.0)
-        return np.where(below, self.slope, 2.0 * self.curvature * reach)
+        return np.where(below, self.slope + 2.0 * self.bend * reach, 2.0 * self.curvature * reach)
 
     def largest_slope(self, reach: float) -> float:
         """Return the largest derivative in size among margins of at most this size."""
-        if math.isinf(self.low):
-            return 2.0 * self.curvature * (self.high + reach)
+        if self.is_parabola:
+            return 2.0 * (self.curvature + self.bend) * (self.high + reach)
         return max(self.slope, 2.0 * self.curvature * (self.high - self.low))
 
     def largest_value(self, reach: float) -> float:
         """Return the largest loss among margins of at most this size."""
-        if math.isinf(self.low):
+        if self.is_parabola:
             # Not a power: of floats it raises where a product overflows to infinity.
-            return self.curvature * (self.high + reach) * (self.high + reach)
+            return (self.curvature + self.bend) * (self.high + reach) * (self.high + reach)
         return self.level + self.slope * reach
 
 

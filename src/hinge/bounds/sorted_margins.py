@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hinge.bounds.cells import Bound
 from hinge.bounds.evaluation import Evaluation, rounding_bounds
+from hinge.bounds.moments import Moments
 from hinge.bounds.names import get_bound
 from hinge.bounds.passes import Passes
 from hinge.bounds.pieces import Pieces, get_pieces
@@ -95,6 +96,7 @@ class SortedMargins:
             self.bound.cells(self.rows, self.signs, count(seed, "seed")),
             self.bound.extrapolates,
         )
+        self.moments = Moments(self.rows, self.weights) if Moments.suit(self.rows) else None
         self._sums: dict[Pieces, _LinearSums] = {}
         self._square = 0.0  # of the length of the weights at hand
         self._passes: Passes | None = None
@@ -133,12 +135,16 @@ class SortedMargins:
         if self.record.rests > 0:
             self.record.rests -= 1
             return self._all_rows(weights, offset, pieces)
+        sides = self._sides(pieces)
         # While weights move far, a sample says so for less than a scan of all keys.
-        guess = self.stored.guess_open(weights, offset, pieces)
+        guess = self.stored.guess_open(weights, offset, sides)
         if guess is None or self.policy.choose(self.record, guess) is Action.PRUNED:
-            open_rows = self.stored.open_rows(weights, offset, pieces)
+            open_rows = self.stored.open_rows(weights, offset, sides)
             if self.policy.choose(self.record, len(open_rows)) is Action.PRUNED:
-                return self._some_rows(weights, offset, pieces, open_rows)
+                found = self._some_rows(weights, offset, sides, open_rows)
+                # Moments overflow where margins do not yet.
+                if sides is pieces or math.isfinite(found.value):
+                    return found
         self.record.miss_or_renew()
         return self._all_rows(weights, offset, pieces)
 
@@ -201,18 +207,33 @@ class SortedMargins:
         gradient_b = -pieces.slope * sums.linear_labels - sums.descent
         return self._evaluation(b, pieces, (sums.value, gradient, gradient_b), len(margins))
 
+    def _sides(self, pieces: Pieces) -> Pieces:
+        """Return the loss with its parabola as a side of the window, where moments are kept."""
+        reference = self.stored.reference
+        if self.moments is None or reference is None or not math.isinf(pieces.low):
+            return pieces
+        is_ready = self.moments.are_ready(reference, pieces, self.passes)
+        return pieces.with_moments() if is_ready else pieces
+
     def _some_rows(self, w: Floats, b: float, pieces: Pieces, numbers: RowList) -> Evaluation:
         reference = self.stored.reference
         assert reference is not None
-        base = self._linear_sums(pieces)
-        start = base.vector.copy() if pieces.slope == 1.0 else pieces.slope * base.vector
+        value, start, descent_b = self._quiet(w, b, pieces)
         sums = self.passes.listed(w, b, pieces, numbers, reference.margins, start)
-        value = pieces.level * base.weight + sums.value
-        value -= pieces.slope * (dot(base.vector, w) + b * base.labels)
         gradient = np.negative(sums.curved, out=sums.curved)
-        gradient_b = -pieces.slope * base.labels - sums.descent
         self.record.add(len(numbers))
-        return self._evaluation(b, pieces, (value, gradient, gradient_b), len(numbers))
+        found = (value + sums.value, gradient, -descent_b - sums.descent)
+        return self._evaluation(b, pieces, found, len(numbers))
+
+    def _quiet(self, w: Floats, b: float, pieces: Pieces) -> tuple[float, Floats, float]:
+        """Return the loss, and minus its derivatives, as if no row had changed its side."""
+        if self.moments is not None and pieces.bend != 0.0:
+            return self.moments.sums(w, b, pieces)
+        base = self._linear_sums(pieces)
+        value = pieces.level * base.weight
+        value -= pieces.slope * (dot(base.vector, w) + b * base.labels)
+        start = base.vector.copy() if pieces.slope == 1.0 else pieces.slope * base.vector
+        return value, start, pieces.slope * base.labels
 
     def _linear_sums(self, pieces: Pieces) -> _LinearSums:
         """Return the sums over the linear piece at the reference, made for a new loss."""
