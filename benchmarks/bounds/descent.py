@@ -65,9 +65,9 @@ class Runner:
 
     def __post_init__(self) -> None:
         self.solver = Gradient(self.bound, eps=self.smallest)
-        began = time.perf_counter()
+        began = time.process_time()
         self.state = self.solver.start(self.problem)
-        self.seconds = time.perf_counter() - began
+        self.seconds = time.process_time() - began
 
     @property
     def is_over(self) -> bool:
@@ -85,9 +85,9 @@ class Runner:
             if self.is_over:
                 return
             before, seen = self.state.value, self.state.examined
-            began = time.perf_counter()
+            began = time.process_time()
             self.solver.step(self.state, 1)
-            self.seconds += time.perf_counter() - began
+            self.seconds += time.process_time() - began
             self.curve.append(self.state.examined - seen)
             change = (before - self.state.value) / abs(before) if before else np.nan
             for eps in pending:

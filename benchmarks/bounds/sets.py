@@ -45,7 +45,7 @@ def _covtype() -> Split:
     X, y = covtype_set.load()
     order = np.random.default_rng(0).permutation(len(y))
     test, train = order[:_COVTYPE_TEST], np.sort(order[_COVTYPE_TEST:])
-    return X[train], y[train], X[test], y[test]
+    return sp.csr_array(X[train]), y[train], sp.csr_array(X[test]), y[test]
 
 
 def _mnist() -> Split:
@@ -53,7 +53,7 @@ def _mnist() -> Split:
     parts: list[Any] = []
     for part in ("train", "test"):
         pixels = data[f"X_{part}"]
-        parts += [pixels.reshape(len(pixels), -1).astype(np.float64) / 255.0]
+        parts += [sp.csr_array(pixels.reshape(len(pixels), -1).astype(np.float64) / 255.0)]
         parts += [signs(data[f"y_{part}"] == 8)]
     return parts[0], parts[1], parts[2], parts[3]
 
@@ -86,8 +86,8 @@ def _usps() -> Split:
     for part in ("train", "test"):
         chosen = data[f"y_{part}"] <= 1
         labels = data[f"y_{part}"][chosen]
-        parts += [shifted_images(data[f"X_{part}"][chosen])]
-        parts += [np.repeat(signs(labels == 1), len(parts[-1]) // len(labels))]
+        rows = sp.csr_array(shifted_images(data[f"X_{part}"][chosen]))
+        parts += [rows, np.repeat(signs(labels == 1), rows.shape[0] // len(labels))]
     return parts[0], parts[1], parts[2], parts[3]
 
 

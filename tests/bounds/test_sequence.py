@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from tests.solvers.data import two_clouds
 
 from hinge import LinearSVC, Problem, path
-from hinge.bounds import count_errors
-from hinge.errors import InvalidLabelsError, UnsupportedError
+from hinge.bounds import LabelSequence, count_errors
+from hinge.errors import InvalidDataError, InvalidLabelsError, UnsupportedError
 from hinge.result import Point
 
 
@@ -51,3 +51,35 @@ def test_what_is_refused() -> None:
         count_errors([Point([1.0])], [[1.0]], [2])
     with pytest.raises(InvalidLabelsError, match=r"got shape \(1, 1\)"):
         count_errors([Point([1.0])], [[1.0]], [[1]])
+
+
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_labels_are_those_of_predict(container: type, dtype: type) -> None:
+    X, labels = two_clouds(3000, 5, noise=2.0)
+    rows, y = container(X.astype(dtype)), np.where(labels == 1, "yes", "no")
+    sequence = LabelSequence(rows)
+    examined = 0
+    for C in np.geomspace(1e-3, 1.0, 12):
+        model = LinearSVC(C=C).fit(rows, y)
+        assert sequence.predict(model).tolist() == model.predict(rows).tolist()
+        examined += sequence.examined
+    assert examined < 0.7 * 12 * 3000
+
+
+def test_a_score_of_zero_is_of_the_first_class() -> None:
+    sequence = LabelSequence([[0.0], [1.0], [-1.0]])
+    for _ in range(3):
+        assert sequence.predict(Point([1.0], 0.0)).tolist() == [-1, 1, -1]
+    assert sequence.predict(Point([1.0], -1.0)).tolist() == [-1, -1, -1]
+    assert sequence.predict(Point([-1.0], 0.0)).tolist() == [-1, -1, 1]
+
+
+def test_decision_values_that_overflow() -> None:
+    sequence = LabelSequence([[1.0], [1e150]])
+    with pytest.raises(InvalidDataError, match="value of row 1 overflows"):
+        sequence.predict(Point([1e200], 0.0))
+    with pytest.raises(UnsupportedError, match="LabelSequence takes machines of two classes"):
+        sequence.predict(
+            SimpleNamespace(coef_=np.eye(3), intercept_=np.zeros(3), classes_=np.arange(3))
+        )

@@ -29,7 +29,8 @@ def test_two_models_at_once(shell: Shell, trained: Path) -> None:
     run = shell("evaluate", trained, "worse", "rows.svm")
     assert run.code == 0
     lines = run.out.splitlines()
-    assert lines[0].split() == ["model", "accuracy", "right", "mean", "recall", "mean", "F1"]
+    heads = ["model", "accuracy", "right", "mean", "recall", "mean", "F1", "examined"]
+    assert lines[0].split() == heads
     assert {line.split()[0] for line in lines[2:4]} == {str(trained), "worse"}
     assert "Classes of worse:" in lines
     assert run.out.count("Confusion of") == 2
@@ -43,6 +44,46 @@ def test_json_has_every_figure(shell: Shell, trained: Path) -> None:
     assert model["right"] == sum(model["confusion"][k][k] for k in range(2))
     assert model["accuracy"] == model["right"] / 60
     assert [entry["rows"] for entry in model["per_class"]] == [30, 30]
+
+
+def _clouds(n_rows: int) -> list[str]:
+    rng = np.random.default_rng(5)
+    lines = []
+    for number in range(n_rows):
+        label = number % 2
+        x = rng.standard_normal(6) + 0.4 * (2 * label - 1)
+        lines.append(f"{label} " + " ".join(f"{k + 1}:{v:.4f}" for k, v in enumerate(x)))
+    return lines
+
+
+def test_models_of_a_path_share_most_of_the_work(shell: Shell) -> None:
+    write_rows(Path("rows.svm"), _clouds(2000))
+    names = []
+    for C in np.geomspace(0.001, 1.0, 8):
+        names.append(f"m{len(names)}")
+        assert shell("train", "rows.svm", names[-1], "--C", f"{C:.4g}", "--quiet").code == 0
+    together = shell("evaluate", *names, "rows.svm", "--json").data["models"]
+    for name, found in zip(names, together, strict=True):
+        (alone,) = shell("evaluate", name, "rows.svm", "--json").data["models"]
+        assert alone.pop("examined") == 2000
+        examined = found.pop("examined")
+        assert examined <= 2000
+        assert found == alone
+    assert shell("evaluate", *names, "rows.svm").out.count("no decision value was computed") == 1
+
+
+def test_models_of_three_and_of_two_classes_together(shell: Shell) -> None:
+    path = classes_apart(Path("three.svm"), n_rows=90, n_classes=3)
+    assert shell("train", path, "three", "--quiet").code == 0
+    two = [line for line in path.read_text().splitlines() if not line.startswith("2")]
+    write_rows(Path("two.svm"), two)
+    for name, C in (("two", "1"), ("again", "0.5")):
+        assert shell("train", "two.svm", name, "--C", C, "--quiet").code == 0
+    together = shell("evaluate", "two", "three", "again", path, "--json").data["models"]
+    for name, found in zip(("two", "three", "again"), together, strict=True):
+        (alone,) = shell("evaluate", name, path, "--json").data["models"]
+        assert found["confusion"] == alone["confusion"]
+        assert found["labels"] == alone["labels"]
 
 
 def test_labels_that_the_model_does_not_know_are_wrong(shell: Shell, trained: Path) -> None:

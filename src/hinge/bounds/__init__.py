@@ -11,7 +11,7 @@ from hinge.bounds.names import get_bound
 from hinge.bounds.policy import Action, Adaptive, Measured, Period, ResortPolicy
 from hinge.bounds.sampling import SampledMargins
 from hinge.bounds.search import SmallestMargins, smallest_margins
-from hinge.bounds.sequence import Errors, count_errors
+from hinge.bounds.sequence import Errors, LabelSequence, count_errors
 from hinge.bounds.sorted_margins import SortedMargins
 from hinge.bounds.spheres import Box, CentredSphere, Sphere, Trajectory
 from hinge.bounds.tree import MetricTree
@@ -28,6 +28,7 @@ __all__ = [
     "Clusters",
     "Errors",
     "Evaluation",
+    "LabelSequence",
     "LogisticBound",
     "Measured",
     "MetricTree",

@@ -1,4 +1,4 @@
-"""How many rows each of many machines gets wrong, most rows looked at once for all of them."""
+"""What many machines say of the same rows, most rows looked at once for all of them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hinge.bounds.cells import Bound
-from hinge.bounds.linear_model import read_model
+from hinge.bounds.linear_model import LinearModel, read_model
 from hinge.bounds.policy import ResortPolicy
 from hinge.bounds.sorted_margins import SortedMargins
 from hinge.errors import InvalidLabelsError, UnsupportedError
+from hinge.rows import Rows
 
 
 class Errors(NamedTuple):
@@ -28,6 +29,81 @@ class Errors(NamedTuple):
 
     wrong: int
     examined: int
+
+
+class LabelSequence:
+    """The labels of the same rows under one machine of two classes after another.
+
+    Labels are those of ``predict``, up to rounding at a score of 0.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or Rows of shape (n_samples, n_features)
+        The rows.
+    bound : str or Bound, default="trajectory"
+        What decides rows; see :class:`SortedMargins`.
+    policy : str, ResortPolicy or None, default=None
+        When all rows are looked at again; see :class:`SortedMargins`.
+    n_jobs : int or None, default=None
+        Threads for large passes.
+
+    Attributes
+    ----------
+    examined : int
+        Rows whose decision value the last machine had computed.
+
+    Examples
+    --------
+    >>> from hinge.result import Point
+    >>> labels = LabelSequence([[-2.0], [-1.0], [1.0], [2.0]])
+    >>> labels.predict(Point([1.0], 0.0))
+    array([-1, -1,  1,  1])
+    >>> labels.predict(Point([1.0], -1.5)), labels.examined
+    (array([-1, -1, -1,  1]), 1)
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        *,
+        bound: str | Bound = "trajectory",
+        policy: str | ResortPolicy | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        rows = X if isinstance(X, Rows) else Rows(X)
+        # With labels of one kind a margin is a decision value.
+        signs = np.ones(rows.n_rows, dtype=np.int8)
+        self._index = SortedMargins(rows, signs, bound=bound, policy=policy, n_jobs=n_jobs)
+        self.examined = 0
+
+    def predict(self, model: Any) -> NDArray[Any]:
+        """Return the label of every row under this machine.
+
+        Parameters
+        ----------
+        model : estimator, Solution or Point
+            A machine of two classes; see :class:`MovingPoints` for what it may be.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels out of the classes of the machine.
+        """
+        machine = _of_two_classes(model, "LabelSequence")
+        is_first, self.examined = self._index.below(machine.weights[1], float(machine.offsets[1]))
+        return np.where(is_first, machine.classes[0], machine.classes[1])
+
+
+def _of_two_classes(model: Any, who: str) -> LinearModel:
+    """Return the numbers of a machine with one decision function, or refuse another."""
+    machine = read_model(model)
+    if machine.n_classes != 2 or machine.weights[0].any() or machine.offsets[0] != 0.0:
+        message = (
+            f"{who} takes machines of two classes with one decision function; got one of "
+            f"{machine.n_classes} classes. Use its predict."
+        )
+        raise UnsupportedError(message)
+    return machine
 
 
 def count_errors(
@@ -73,13 +149,7 @@ def count_errors(
     classes: NDArray[Any] | None = None
     found = []
     for model in models:
-        machine = read_model(model)
-        if machine.n_classes != 2 or machine.weights[0].any() or machine.offsets[0] != 0.0:
-            message = (
-                "count_errors compares machines of two classes with one decision function; got "
-                f"one of {machine.n_classes} classes. Use its predict."
-            )
-            raise UnsupportedError(message)
+        machine = _of_two_classes(model, "count_errors")
         if classes is None or index is None:
             classes = machine.classes
             index = SortedMargins(X, _signs(y, classes), bound=bound, policy=policy)

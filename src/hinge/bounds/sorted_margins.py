@@ -130,23 +130,67 @@ class SortedMargins:
             Value, gradient, and how many rows were examined.
         """
         weights, offset, pieces = self.point(w), real_number(b, "b"), get_pieces(loss)
+        sides = self._sides(pieces)
+        open_rows = self._to_examine(weights, offset, sides)
+        if open_rows is not None:
+            found = self._some_rows(weights, offset, sides, open_rows)
+            # Moments overflow where margins do not yet.
+            if sides is pieces or math.isfinite(found.value):
+                return found
+        return self._all_rows(weights, offset, pieces)
+
+    def below(
+        self, w: ArrayLike, b: float = 0.0, loss: str | Loss = "zero_one"
+    ) -> tuple[NDArray[np.bool_], int]:
+        """Return which rows lie below the window of a loss; for zero-one, which are wrong.
+
+        Parameters
+        ----------
+        w : array-like of shape (n_features,)
+            The weights.
+        b : float, default=0.0
+            The intercept.
+        loss : str or Loss, default="zero_one"
+            The loss.
+
+        Returns
+        -------
+        below : ndarray of bool of shape (n_samples,)
+            Whether the margin of each row is below the window.
+        examined : int
+            Rows whose margin was computed.
+        """
+        weights, offset, pieces = self.point(w), real_number(b, "b"), get_pieces(loss)
+        open_rows = self._to_examine(weights, offset, pieces)
+        if open_rows is None:
+            self._all_rows(weights, offset, pieces)
+        reference = self.stored.reference
+        assert reference is not None
+        found = pieces.linear(reference.margins, self.signs)
+        if open_rows is None:
+            _require_finite(reference.margins, None)
+            return found, self.rows.n_rows
+        margins = self.passes.margins_of(weights, offset, open_rows)
+        _require_finite(margins, open_rows)
+        found[open_rows] = pieces.linear(margins, self.signs[open_rows])
+        self.record.add(len(open_rows))
+        return found, len(open_rows)
+
+    def _to_examine(self, w: Floats, b: float, pieces: Pieces) -> RowList | None:
+        """Return the rows that are open, or None where all rows are to be taken."""
         if self.stored.reference is None:
-            return self._all_rows(weights, offset, pieces)
+            return None
         if self.record.rests > 0:
             self.record.rests -= 1
-            return self._all_rows(weights, offset, pieces)
-        sides = self._sides(pieces)
+            return None
         # While weights move far, a sample says so for less than a scan of all keys.
-        guess = self.stored.guess_open(weights, offset, sides)
+        guess = self.stored.guess_open(w, b, pieces)
         if guess is None or self.policy.choose(self.record, guess) is Action.PRUNED:
-            open_rows = self.stored.open_rows(weights, offset, sides)
+            open_rows = self.stored.open_rows(w, b, pieces)
             if self.policy.choose(self.record, len(open_rows)) is Action.PRUNED:
-                found = self._some_rows(weights, offset, sides, open_rows)
-                # Moments overflow where margins do not yet.
-                if sides is pieces or math.isfinite(found.value):
-                    return found
+                return open_rows
         self.record.miss_or_renew()
-        return self._all_rows(weights, offset, pieces)
+        return None
 
     def sort(self, w: ArrayLike, b: float = 0.0, loss: str | Loss = "hinge") -> Evaluation:
         """Evaluate all rows and store their margins, whatever the policy says.
@@ -256,6 +300,19 @@ class SortedMargins:
         largest = (math.sqrt(self._square), self.stored.largest_norm)
         bounds = rounding_bounds(self.rows, self.rows.n_rows, self.total_weight, largest, b, pieces)
         return Evaluation(*sums, examined, *bounds)
+
+
+def _require_finite(margins: Floats, numbers: RowList | None) -> None:
+    """Refuse margins that overflow: infinite ones would be compared, and NaN be given a side."""
+    if np.isfinite(margins).all():
+        return
+    place = int(np.flatnonzero(~np.isfinite(margins))[0])
+    row = place if numbers is None else int(numbers[place])
+    message = (
+        f"the decision value of row {row} overflows: X and w are too large to be multiplied. "
+        "Scale X, and fit the machine on scaled rows."
+    )
+    raise InvalidDataError(message)
 
 
 def _signs(y: ArrayLike, n_rows: int) -> NDArray[np.int8]:

@@ -12,8 +12,9 @@ import typer
 from hinge.cli._console import Output
 from hinge.cli._data import Reader
 from hinge.cli._errors import Exit
+from hinge.cli._guesses import Guesses
 from hinge.cli._labels import label_text
-from hinge.cli._matching import fitted_to, index_base, labels_like, unnamed_rows
+from hinge.cli._matching import index_base, labels_like
 from hinge.cli._models import load_any
 from hinge.cli._options import DataFile, ReadingOptions, Threads
 from hinge.cli._scores import Scores, check_labels, score
@@ -37,12 +38,14 @@ class EvaluateSettings(ReadingOptions):
 def evaluate(settings: EvaluateSettings) -> int:
     """Compare one or more models on the labelled rows of DATA.
 
-    Shows accuracy, a confusion table and the figures of every class.
+    Shows accuracy, a confusion table and the figures of every class. Of several models with the
+    same two classes, each looks only at rows that can have changed their label since the last.
     """
     output = settings.output()
     models = [(str(path), load_any(path, "MODEL... DATA")) for path in settings.models]
     read: dict[int | None, Dataset] = {}  # by index base, nearly always one
-    results = []
+    guesses = Guesses(output, settings.threads, len(models))
+    results, examined = [], []
     for name, model in models:
         model.n_jobs = settings.threads
         base = index_base(model, settings)
@@ -51,20 +54,22 @@ def evaluate(settings: EvaluateSettings) -> int:
         data = read[base]
         truth = labels_like(model.classes_, data.y, data.source)
         check_labels(model.classes_, truth, data.source)
-        rows = fitted_to(model, data, output).X
-        with unnamed_rows():
-            guessed = model.predict(rows)
-        results.append(score(name, model.classes_, truth, guessed))
+        results.append(score(name, model.classes_, truth, guesses.of(model, data)))
+        examined.append(guesses.examined)
     if settings.json:
-        output.result("", {"data": str(settings.data), "models": [r.data() for r in results]})
+        found = [
+            {**result.data(), "examined": count}
+            for result, count in zip(results, examined, strict=True)
+        ]
+        output.result("", {"data": str(settings.data), "models": found})
         return Exit.SOLVED
-    _show_models(output, results)
+    _show_models(output, results, examined)
     for result in results:
         _show_classes(output, result, len(results) > 1)
     return Exit.SOLVED
 
 
-def _show_models(output: Output, results: list[Scores]) -> None:
+def _show_models(output: Output, results: list[Scores], examined: list[int]) -> None:
     lines = [
         [
             result.name,
@@ -75,7 +80,18 @@ def _show_models(output: Output, results: list[Scores]) -> None:
         ]
         for result in results
     ]
-    output.table(["model", "accuracy", "right", "mean recall", "mean F1"], lines)
+    header = ["model", "accuracy", "right", "mean recall", "mean F1"]
+    if len(results) > 1:
+        header.append("examined")
+        lines = [[*line, str(count)] for line, count in zip(lines, examined, strict=True)]
+    output.table(header, lines)
+    rows = sum(result.rows for result in results)
+    if len(results) > 1 and sum(examined) < rows:
+        text = (
+            f"\nOf {rows} labels {rows - sum(examined)} follow from those of the models before: "
+            "no decision value was computed for them."
+        )
+        output.result(text, {})
 
 
 def _show_classes(output: Output, result: Scores, several: bool) -> None:
