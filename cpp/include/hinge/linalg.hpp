@@ -12,6 +12,8 @@
 
 namespace hinge {
 
+inline constexpr std::int64_t kCacheLine = 64;
+
 // a * b + c, fused where the instruction exists. Without it std::fma would be a library call.
 inline double multiply_add(double a, double b, double c) noexcept {
 #if defined(__FMA__) || defined(__aarch64__)
@@ -61,19 +63,34 @@ inline double sum(Pack pack) noexcept {
     return total;
 }
 
-template <class Value>
+inline void ask_for(const void* at, std::int64_t bytes_ahead) noexcept {
+    __builtin_prefetch(static_cast<const char*>(at) + bytes_ahead, 0, 3);
+}
+
+// Where rows follow one another, `kAhead` bytes beyond each part are asked for as it is read; the
+// bits are the same with or without. 0 asks for nothing.
+template <std::int64_t kAhead = 0, class Value>
 double dense_dot(const Value* __restrict row, const double* __restrict w,
                  std::int64_t length) noexcept {
+    constexpr std::int64_t kPart = 4 * kPackWidth * static_cast<std::int64_t>(sizeof(Value));
     Pack a{};
     Pack b{};
     Pack c{};
     Pack d{};
     std::int64_t k = 0;
     for (; k + 4 * kPackWidth <= length; k += 4 * kPackWidth) {
+        if constexpr (kAhead > 0) {
+            for (std::int64_t byte = 0; byte < kPart; byte += kCacheLine) {
+                ask_for(row + k, kAhead + byte);
+            }
+        }
         a = multiply_add(load_pack(row + k), load_pack(w + k), a);
         b = multiply_add(load_pack(row + k + kPackWidth), load_pack(w + k + kPackWidth), b);
         c = multiply_add(load_pack(row + k + 2 * kPackWidth), load_pack(w + k + 2 * kPackWidth), c);
         d = multiply_add(load_pack(row + k + 3 * kPackWidth), load_pack(w + k + 3 * kPackWidth), d);
+    }
+    if (kAhead > 0 && k < length) {
+        ask_for(row + k, kAhead);
     }
     for (; k + kPackWidth <= length; k += kPackWidth) {
         a = multiply_add(load_pack(row + k), load_pack(w + k), a);

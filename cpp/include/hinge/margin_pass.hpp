@@ -56,8 +56,7 @@ double row_margin(const Rows& rows, const RowLabels& labels, const MarginPoint& 
     return labels.sign(i) * (rows.dot(i, at.w) + at.b);
 }
 
-// Asks for every line of a row that a pass in order will come to soon. The hardware stops following
-// at the end of each page; asking for whole rows ahead reads memory a third faster.
+// Asks for every line of a row that is needed soon.
 inline void prefetch_lines(const void* begin, const void* end) noexcept {
     const char* const stop = static_cast<const char*>(end);
     for (const char* at = static_cast<const char*>(begin); at < stop; at += kCacheLine) {
@@ -92,6 +91,27 @@ std::int64_t rows_ahead(const Rows& rows) noexcept {
     return std::clamp(kBytesAhead / bytes, kFewestRowsAhead, kMostRowsAhead);
 }
 
+// A row of a pass in order, and a request for what the pass comes to next. Dense rows follow one
+// another, and each asks line by line for what lies a little ahead of it: that carries the
+// hardware over the ends of pages, where it stops following. Asking for whole rows at once instead
+// makes rows that the cache holds a seventh (54 values) to a quarter (784) slower.
+inline constexpr std::int64_t kBytesAheadInOrder = 512;
+
+template <class Value>
+double next_dot(const DenseRows<Value>& rows, std::int64_t i, std::int64_t,
+                const double* w) noexcept {
+    return dense_dot<kBytesAheadInOrder>(rows.row(i), w, rows.width);
+}
+
+template <class Value, class Index>
+double next_dot(const CsrRows<Value, Index>& rows, std::int64_t i, std::int64_t ahead,
+                const double* w) noexcept {
+    if (i + ahead < rows.count) {
+        prefetch_whole(rows, i + ahead);
+    }
+    return rows.dot(i, w);
+}
+
 // Rows from `begin` to `end`: their margins, the sum of y x over the linear piece in `linear`, and
 // over the quadratic piece, times minus the derivative, in `curved`. A row is added while the cache
 // still holds it from its dot product, so that the data is read once.
@@ -101,11 +121,8 @@ void pass_over_range(const Rows& rows, const RowLabels& labels, const MarginPoin
                      double* linear, double* curved, PassSums& sums) noexcept {
     const std::int64_t ahead = rows_ahead(rows);
     for (std::int64_t i = begin; i < end; ++i) {
-        if (i + ahead < rows.count) {
-            prefetch_whole(rows, i + ahead);
-        }
         const double sign = labels.sign(i);
-        const double margin = row_margin(rows, labels, at, i);
+        const double margin = sign * (next_dot(rows, i, ahead, at.w) + at.b);
         margins[i] = margin;
         if (loss.linear(margin, sign)) {
             const double weight = labels.weight(i);

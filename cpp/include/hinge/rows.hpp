@@ -12,8 +12,6 @@
 
 namespace hinge {
 
-inline constexpr std::int64_t kCacheLine = 64;
-
 // The hardware follows a long run by itself once its first lines have been asked for.
 inline constexpr std::int64_t kPrefetchLines = 8;
 
