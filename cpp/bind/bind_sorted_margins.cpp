@@ -221,6 +221,18 @@ void lower_bounds(const CellPositions& positions, CellTable table, const Movemen
     hinge::lower_bounds(at, changes(table, movement, at), lowest.data());
 }
 
+std::int64_t violators(const CellPositions& positions, CellTable table, const Movement& movement,
+                       Vector<const std::int8_t> signs, Vector<const std::uint8_t> allowed,
+                       std::pair<double, double> limits, Vector<std::uint32_t> rows) {
+    require_that(length(rows.size()) > positions.count(), "rows has a place too few");
+    require_that(signs.size() == allowed.size(), "one label and one flag for every row");
+    const hinge::Positions at = positions.view();
+    require_that(all_below(at.order, positions.count(), length(signs.size())),
+                 "the order names a row that is not there");
+    return hinge::violators(at, changes(table, movement, at), signs.data(), allowed.data(),
+                            {limits.first, limits.second}, rows.data());
+}
+
 void sort_cell(Vector<const float> keys, std::int64_t begin, std::int64_t end,
                Vector<std::uint32_t> places) {
     require_entries(places.size(), length(keys.size()), "places");
@@ -297,6 +309,10 @@ void bind_positions(nb::module_& module) {
     module.def("lower_bounds", &lower_bounds, nb::arg("positions"), nb::arg("table").noconvert(),
                nb::arg("movement"), nb::arg("lowest").noconvert(), unlocked,
                "Write a lower bound on the margin at every position.");
+    module.def("violators", &violators, nb::arg("positions"), nb::arg("table").noconvert(),
+               nb::arg("movement"), nb::arg("signs").noconvert(), nb::arg("allowed").noconvert(),
+               nb::arg("limits"), nb::arg("rows").noconvert(), unlocked,
+               "List the rows that may rise or fall by more than known ones; count them.");
     module.def("sort_cell", &sort_cell, nb::arg("keys").noconvert(), nb::arg("begin"),
                nb::arg("end"), nb::arg("places").noconvert(), unlocked,
                "Write a range of positions in the order of their keys.");

@@ -231,6 +231,46 @@ void test_sort(hinge::Random& random) {
     }
 }
 
+// Rows that a plain loop finds to be possibly better, among those that may move.
+void test_violators(hinge::Random& random) {
+    for (int repeat = 0; repeat < 40; ++repeat) {
+        const Scene scene(97, random);
+        const hinge::Positions at = scene.positions(repeat % 2 == 0, repeat % 4 < 2, false);
+        std::vector<std::int8_t> signs(scene.order.size());
+        std::vector<std::uint8_t> allowed(scene.order.size());
+        for (std::size_t row = 0; row < signs.size(); ++row) {
+            signs[row] = uniform(random) > 0.0 ? 1 : -1;
+            allowed[row] = static_cast<std::uint8_t>(random.next() % 4);
+        }
+        const hinge::PairLimits limits{uniform(random), uniform(random)};
+        std::vector<double> lowest(scene.order.size());
+        hinge::lower_bounds(at, scene.changes(), lowest.data());
+        std::set<std::uint32_t> want;
+        for (std::int64_t cell = 0; cell < 2; ++cell) {
+            for (std::int64_t k = scene.starts[cell]; k < scene.starts[cell + 1]; ++k) {
+                double centre = scene.keys[k] + scene.shift[cell];
+                if (at.slopes != nullptr) {
+                    centre += scene.along * scene.slopes[k];
+                }
+                const std::uint32_t row = scene.order[k];
+                const double reach = centre - lowest[k];
+                const double u = signs[row] * (1.0 - centre);
+                const bool rises = (allowed[row] & 1) != 0 && u + reach >= limits.rising;
+                const bool falls = (allowed[row] & 2) != 0 && u - reach <= limits.falling;
+                if (rises || falls) {
+                    want.insert(row);
+                }
+            }
+        }
+        std::vector<std::uint32_t> rows(scene.order.size() + 1);
+        const std::int64_t count = hinge::violators(at, scene.changes(), signs.data(),
+                                                    allowed.data(), limits, rows.data());
+        check(std::vector<std::uint32_t>(rows.begin(), rows.begin() + count) ==
+                  std::vector<std::uint32_t>(want.begin(), want.end()),
+              "rows that may violate more, by number");
+    }
+}
+
 void test_order_of_memory(hinge::Random& random) {
     for (const std::int64_t count : {0, 1, 2, 63, 64, 65, 1000}) {
         std::set<std::uint32_t> distinct;
@@ -270,6 +310,7 @@ int main() {
     test_a_reach_that_is_not_a_number_leaves_all_open(random);
     test_lower_bounds(random);
     test_sort(random);
+    test_violators(random);
     test_order_of_memory(random);
     test_fill_positions();
     return hinge::testing::finish();

@@ -231,6 +231,42 @@ inline void lower_bounds(const Positions& at, const CellChanges& change, double*
     });
 }
 
+// A dual with one equality constraint moves pairs of variables: one whose label times coefficient
+// rises, one where it falls. The best to rise has the largest y (1 - margin), the best to fall the
+// smallest; rows that cannot move that way do not count.
+enum PairSide : std::uint8_t { kRises = 1, kFalls = 2 };
+
+struct PairLimits {
+    double rising;   // a row already known to rise has this much
+    double falling;  // and one known to fall this much
+};
+
+// Writes to `rows` all that may be better than the limits, and are allowed to; returns how many.
+inline std::int64_t violators(const Positions& at, const CellChanges& change,
+                              const std::int8_t* signs, const std::uint8_t* allowed,
+                              const PairLimits& limits, std::uint32_t* rows) {
+    return with_arrays(at, [&](auto slopes, auto distances) {
+        std::int64_t count = 0;
+        for (std::int64_t cell = 0; cell < at.cells; ++cell) {
+            for (std::int64_t k = at.starts[cell]; k < at.starts[cell + 1]; ++k) {
+                const auto bound =
+                    bound_at<double, slopes.value, distances.value>(at, change, cell, k);
+                const std::uint32_t row = at.order[k];
+                const double middle = (1.0 - bound.centre) * static_cast<double>(signs[row]);
+                // Not the opposite comparisons: a bound that is not a number decides nothing.
+                const bool rises =
+                    (allowed[row] & kRises) != 0 && !(middle + bound.reach < limits.rising);
+                const bool falls =
+                    (allowed[row] & kFalls) != 0 && !(middle - bound.reach > limits.falling);
+                rows[count] = row;
+                count += rises || falls ? 1 : 0;
+            }
+        }
+        put_in_order(rows, count);
+        return count;
+    });
+}
+
 // Margins then, and how they had changed before that, put where a scan reads them.
 struct MarginHistory {
     const double* margins;

@@ -8,6 +8,7 @@ from hinge.bounds.evaluation import Evaluation
 from hinge.bounds.measure import measure
 from hinge.bounds.moving import MovingPoints, Update
 from hinge.bounds.names import get_bound
+from hinge.bounds.pairs import ViolatingPair, ViolatingPairs
 from hinge.bounds.policy import Action, Adaptive, Measured, Period, ResortPolicy
 from hinge.bounds.sampling import SampledMargins
 from hinge.bounds.search import SmallestMargins, smallest_margins
@@ -41,6 +42,8 @@ __all__ = [
     "Sphere",
     "Trajectory",
     "Update",
+    "ViolatingPair",
+    "ViolatingPairs",
     "count_errors",
     "get_bound",
     "measure",

@@ -168,10 +168,10 @@ class SortedMargins:
         assert reference is not None
         found = pieces.linear(reference.margins, self.signs)
         if open_rows is None:
-            _require_finite(reference.margins, None)
+            require_finite(reference.margins, None)
             return found, self.rows.n_rows
         margins = self.passes.margins_of(weights, offset, open_rows)
-        _require_finite(margins, open_rows)
+        require_finite(margins, open_rows)
         found[open_rows] = pieces.linear(margins, self.signs[open_rows])
         self.record.add(len(open_rows))
         return found, len(open_rows)
@@ -302,7 +302,7 @@ class SortedMargins:
         return Evaluation(*sums, examined, *bounds)
 
 
-def _require_finite(margins: Floats, numbers: RowList | None) -> None:
+def require_finite(margins: Floats, numbers: RowList | None) -> None:
     """Refuse margins that overflow: infinite ones would be compared, and NaN be given a side."""
     if np.isfinite(margins).all():
         return

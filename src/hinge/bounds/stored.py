@@ -144,6 +144,11 @@ class StoredMargins:
         core.lower_bounds(positions.native(), table, movement, lowest)
         return positions.order, lowest
 
+    def movement(self, w: Floats, b: float) -> tuple[Floats, core.Movement, core.CellPositions]:
+        """Return what the core needs to bound the margin at every position."""
+        positions = self._ready_positions()
+        return *self._movement(w, b, positions), positions.native()
+
     def laid_out(self) -> Positions:
         """Return the stored margins laid out for a scan."""
         return self._make_positions(self.layout)
