@@ -39,6 +39,7 @@ inline constexpr double kRateMemory = 1.0 / 16.0;  // how much the last batch te
 inline constexpr double kHopelessRate = 0.1;       // spared rows below which to begin anew
 inline constexpr double kSurePay = 1.5;            // times its price, before the first refresh
 inline constexpr std::int64_t kAhead = 8;          // rows asked for ahead of their use
+inline constexpr std::int64_t kWatchEvery = 8;     // rows of which one tells what a bound would do
 inline constexpr std::uint32_t kSure = 1;
 // What a drawn row and a step cost besides stored values, in these.
 inline constexpr std::int64_t kRowWork = 8;
@@ -169,7 +170,8 @@ class StochasticRun {
                 const double margin = sign(i) * n_.scale * dot_row(i, at_.v);
                 is_below = margin < 1.0;
                 ++c_.examined;
-                if (watches) {
+                // Not every row: its radius is one more line of memory to wait for.
+                if (watches && k % kWatchEvery == 0) {
                     const auto radius = static_cast<double>(at_.known[i].radius);
                     spared += std::abs(margin - 1.0) > bound.reach * radius;
                 }
@@ -184,8 +186,9 @@ class StochasticRun {
         below_ = below;
         c_.drawn += s_.batch;
         if (watches) {
-            c_.spared += spared;
-            now_spared_ = spared;
+            const std::int64_t watched = (listed + kWatchEvery - 1) / kWatchEvery;
+            now_spared_ = spared * s_.batch / watched;
+            c_.spared += now_spared_;
         } else {
             now_spared_ = s_.batch - listed;
         }
