@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.bounds import descent, gaussians, page, sampled
+from benchmarks.bounds import descent, gaussians, page, plain_pass, sampled
 from benchmarks.bounds.record import Record
 from benchmarks.bounds.sets import SETS, PaperSet, find_set
 from benchmarks.suite.arrays import cache_folder
 from hinge.errors import InvalidParameterError
 
-TABLES = ("figure3", "table2", "table3", "bounds")
+TABLES = ("passes", "figure3", "table2", "table3", "bounds")
 BOUNDS = ("sphere", "centred", "norms", "box", "clusters", "tree", "trajectory")
 _QUICK_SETS = ("reuters21578",)
 
@@ -25,7 +25,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sets", nargs="+", help="only these data sets")
     parser.add_argument("--anew", action="store_true", help="measure what is on record once more")
     parser.add_argument(
-        "--seconds", type=float, default=7200.0, help="give a run without bounds up after these"
+        "--every",
+        type=int,
+        default=1,
+        help="of so many stretches of 20 steps without bounds run one (Table 2)",
     )
     parser.add_argument("--repeats", type=int, help="of the runs of Table 3")
     parser.add_argument("--steps", type=int, help="for the rows that each bound examines")
@@ -60,8 +63,10 @@ def _rows(
         if name == "table2":
             epsilons = descent.EPSILONS[:2] if quick else descent.EPSILONS
             if any(f"{each.name} {eps:g}" not in known for eps in epsilons):
-                limit = 30.0 if quick else options.seconds
-                yield from descent.table2(each, epsilons, limit)
+                yield from descent.table2(each, epsilons, options.every)
+        elif name == "passes":
+            if f"{each.name} csr" not in known:
+                yield from plain_pass.passes(each, 5 if quick else 60)
         elif name == "table3":
             batches = tuple(k for k in sampled.BATCHES if f"{each.name} {k}" not in known)
             repeats = options.repeats or (2 if quick else 10)

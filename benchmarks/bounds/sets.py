@@ -93,13 +93,13 @@ def _usps() -> Split:
 
 SETS: tuple[PaperSet, ...] = (
     PaperSet(
-        "covtype", "dense float64, class 2, features to [0, 1], random split", 1e-7, 1e-6, _covtype
+        "covtype", "CSR float64, class 2, features to [0, 1], random split", 1e-7, 1e-6, _covtype
     ),
-    PaperSet("mnist", "dense float64, 8 against the rest, pixels / 255", 1e-3, 1e-3, _mnist),
+    PaperSet("mnist", "CSR float64, 8 against the rest, pixels / 255", 1e-3, 1e-3, _mnist),
     PaperSet("reuters21578", "CSR float64, topic earn, in place of RCV1", 1e-7, 1e-4, _reuters),
     PaperSet(
         "usps-extended",
-        "dense float32, 0 against 1, every image at 121 places of a 26 x 26 frame, to [0, 1]",
+        "CSR float32, 0 against 1, every image at 121 places of a 26 x 26 frame, to [0, 1]",
         1e-5,
         1e-5,
         _usps,

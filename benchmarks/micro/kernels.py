@@ -17,16 +17,21 @@ _FLAGS = ["-std=c++20", "-O3", "-ffp-contract=off", "-fopenmp-simd", f"-I{_INCLU
 _LEVELS = {"x86_64": ("x86-64-v2", "x86-64-v3"), "AMD64": ("x86-64-v2", "x86-64-v3")}
 
 
-def measure(level: str | None) -> dict[str, dict[str, float]]:
-    """Return the measurements of one CPU level by name."""
+def compile_to(target: Path, source: Path, flags: list[str]) -> None:
+    """Compile a file as the extension module is compiled, with these flags besides."""
     compiler = os.environ.get("CXX") or shutil.which("c++") or shutil.which("g++")
     if compiler is None:
         message = "No C++ compiler was found. Install one, or set CXX to it."
         raise FileNotFoundError(message)
+    subprocess.run([compiler, *_FLAGS, *flags, str(source), "-o", str(target)], check=True)
+
+
+def measure(level: str | None) -> dict[str, dict[str, float]]:
+    """Return the measurements of one CPU level by name."""
     march = [f"-march={level}"] if level else []
     with tempfile.TemporaryDirectory(prefix="hinge-bench-") as folder:
         program = Path(folder) / "kernels"
-        subprocess.run([compiler, *_FLAGS, *march, str(_SOURCE), "-o", str(program)], check=True)
+        compile_to(program, _SOURCE, march)
         output = subprocess.run([str(program)], capture_output=True, text=True, check=True).stdout
     lines = [json.loads(line) for line in output.splitlines()]
     return {line.pop("name"): line for line in lines}

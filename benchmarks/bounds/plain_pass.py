@@ -1,0 +1,68 @@
+"""The pass over every row against what memory gives, in each storage: what speed-ups stand on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from benchmarks.bounds.descent import problem_of
+from benchmarks.bounds.sets import PaperSet
+from benchmarks.micro.bandwidth import Bandwidth
+from hinge import Problem
+from hinge.solvers.linear.margin_index import EveryRow
+
+_DENSEST = 1e9  # values of a dense copy
+_STEPS, _LENGTH = 40, 0.5  # of gradient descent, to weights that are not those of the start
+
+
+def passes(each: PaperSet, rounds: int) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield, for each storage of a set, how fast all rows are read, and how fast memory is.
+
+    Memory and passes are measured in turn; the fastest of each counts.
+
+    Parameters
+    ----------
+    each : PaperSet
+        The data.
+    rounds : int
+        How often each is measured.
+    """
+    X, y, _, _ = each.load()
+    storages = {"csr": sp.csr_array(X)}
+    if X.shape[0] * X.shape[1] <= _DENSEST:
+        storages["dense"] = X.toarray() if sp.issparse(X) else X
+    problems = {name: problem_of(each, rows, y) for name, rows in storages.items()}
+    evaluators = {name: EveryRow(problem) for name, problem in problems.items()}
+    w, b = _some_weights(evaluators["csr"], problems["csr"])
+    memory = Bandwidth()
+    seconds = dict.fromkeys(storages, np.inf)
+    for _ in range(rounds):
+        memory.measure()
+        for name, evaluator in evaluators.items():
+            began = time.perf_counter()
+            evaluator.evaluate(w, b, 1)
+            seconds[name] = min(seconds[name], time.perf_counter() - began)
+    for name, problem in problems.items():
+        row = {"set": each.name, "storage": name, "bytes": _bytes_read(problem)}
+        row |= {"seconds": seconds[name], "memory": memory.best, "rounds": rounds}
+        yield f"{each.name} {name}", row | {"fastest": seconds[name] == min(seconds.values())}
+
+
+def _some_weights(evaluator: EveryRow, problem: Problem) -> tuple[Any, float]:
+    w, b = np.zeros(problem.n_features), 0.0
+    for _ in range(_STEPS):
+        found = evaluator.evaluate(w, b, 1)
+        w -= _LENGTH / problem.n_rows * found.gradient
+        b -= _LENGTH / problem.n_rows * found.gradient_b
+    return w, b
+
+
+def _bytes_read(problem: Problem) -> int:
+    """Return what a pass reads and writes: the rows, and a margin for each."""
+    rows = problem.rows
+    indices = rows.indices.nbytes + rows.indptr.nbytes if rows.is_sparse else 0
+    return int(rows.values.nbytes + indices + 8 * rows.n_rows)

@@ -1,0 +1,37 @@
+"""How fast one thread reads memory: a compiled sum over an array that no cache holds."""
+
+from __future__ import annotations
+
+import ctypes
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.micro.kernels import compile_to
+
+_SOURCE = Path(__file__).with_name("bandwidth.cpp")
+_BYTES_AHEAD = (0, 512, 1024, 2048, 4096)  # whichever this machine likes best counts
+_VALUES = 1 << 24
+
+
+class Bandwidth:
+    """Reads memory in every way that it knows, as often as it is asked to."""
+
+    def __init__(self) -> None:
+        with tempfile.TemporaryDirectory(prefix="hinge-bench-") as folder:
+            library = Path(folder) / "bandwidth.so"
+            compile_to(library, _SOURCE, ["-march=native", "-shared", "-fPIC"])
+            self._read = ctypes.CDLL(str(library)).read_all
+        self._read.restype = ctypes.c_double
+        self._read.argtypes = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]
+        self._values = np.ones(_VALUES)
+        self.best = 0.0
+
+    def measure(self) -> None:
+        """Read everything once in each way; ``best`` is the largest rate so far, in bytes/s."""
+        for ahead in _BYTES_AHEAD:
+            began = time.perf_counter()
+            self._read(self._values.ctypes.data, _VALUES, ahead)
+            self.best = max(self.best, self._values.nbytes / (time.perf_counter() - began))
