@@ -40,10 +40,10 @@ def _heading(record: Record) -> str:
         f"- Machine: {record.data['machine']}",
         f"- Date: {record.data['date']}",
         "- One thread. *Without* looks at every row, in compiled code that reads the data once; "
-        "both run in turn in one process. Where it says (1 in k), it is timed in one of k stretches of "
-        "20 steps, from where the other run is, and multiplied. Huber loss with h = 0.01, free intercept (Table 2); "
-        "hinge loss without intercept (Table 3). Seconds are processor time and include setting up; "
-        "others used the machine meanwhile.",
+        "both run in turn in one process. Where it says (1 in k), it is timed in one of k "
+        "stretches of 20 steps, from where the other run is, and multiplied. Huber loss with "
+        "h = 0.01, free intercept (Table 2); hinge loss without intercept (Table 3). Seconds of "
+        "Tables 2 and 3 are processor time and include setting up; others used the machine.",
         *(f"- {each.name}: {each.description}" for each in SETS),
     ]
     return "\n".join(lines)

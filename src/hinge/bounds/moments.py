@@ -54,7 +54,11 @@ class Moments:
         self._changed: RowList = np.empty(0, dtype=np.uint32)
         self._is_current = self._is_finite = False
         self._rent = 0.0  # work done for want of the sums since they were last current
-        self._forget()
+        self._members = np.zeros(rows.n_rows, dtype=bool)
+        self._lower: Floats = np.zeros((self._side, self._side))
+        self._matrix: Floats = self._lower
+        self._sums: Floats = np.zeros(self._side)
+        self._age, self._moved = 0, 0.0  # rows and weight that have changed since all were summed
 
     @staticmethod
     def suit(rows: Rows) -> bool:
@@ -117,9 +121,6 @@ class Moments:
         self._is_finite = bool(np.isfinite(self._matrix).all() and np.isfinite(self._sums).all())
 
     def _forget(self) -> None:
-        self._members = np.zeros(len(self._weights), dtype=bool)
-        self._lower = np.zeros((self._side, self._side))
-        self._matrix = self._lower
-        self._sums = np.zeros(self._side)
-        self._age = 0
-        self._moved = 0.0
+        self._lower[...] = 0.0
+        self._sums[...] = 0.0
+        self._age, self._moved = 0, 0.0

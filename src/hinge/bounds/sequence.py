@@ -91,7 +91,7 @@ class LabelSequence:
         """
         machine = _of_two_classes(model, "LabelSequence")
         is_first, self.examined = self._index.below(machine.weights[1], float(machine.offsets[1]))
-        return np.where(is_first, machine.classes[0], machine.classes[1])
+        return np.asarray(machine.classes[np.where(is_first, 0, 1)])
 
 
 def _of_two_classes(model: Any, who: str) -> LinearModel:
