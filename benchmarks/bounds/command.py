@@ -66,7 +66,7 @@ def _rows(
                 yield from descent.table2(each, epsilons, options.every)
         elif name == "passes":
             if f"{each.name} csr" not in known:
-                yield from plain_pass.passes(each, 5 if quick else 60)
+                yield from plain_pass.passes(each, 5 if quick else 40)
         elif name == "table3":
             batches = tuple(k for k in sampled.BATCHES if f"{each.name} {k}" not in known)
             repeats = options.repeats or (2 if quick else 10)
