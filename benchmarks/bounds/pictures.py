@@ -14,6 +14,7 @@ from benchmarks.bounds.gaussians import COUNT, open_points
 from benchmarks.bounds.record import Record
 
 _DARK, _LIGHT, _GREY = "#0b3c6f", "#d98200", "0.8"
+_TICKS = (0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 _POINTS = 6000  # of the scatter plots
 
 
@@ -105,7 +106,7 @@ def _speedups(pyplot: Any, record: Record) -> Any:
     axis.axhline(1.0, color="0.4", linewidth=1)
     axis.set(yscale="log", ylabel="times as fast as every row", xticks=places)
     axis.set_xticklabels([line[0] for line in lines], rotation=40, ha="right")
-    axis.yaxis.set_major_formatter("{x:g}")
-    axis.yaxis.set_minor_formatter("{x:g}")
+    axis.set_yticks(_TICKS, [f"{tick:g}" for tick in _TICKS])
+    axis.tick_params(axis="y", which="minor", labelleft=False)
     axis.legend(frameon=False)
     return figure
