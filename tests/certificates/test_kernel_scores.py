@@ -133,7 +133,7 @@ def test_lengths_that_are_nearly_nothing_widen_the_bound() -> None:
     assert (scores_at(hopeless, (rows, np.arange(40))).error == np.inf).all()
 
 
-@pytest.mark.parametrize("d", [150, 192, 193, 900])
+@pytest.mark.parametrize("d", [200, 256, 257, 900])
 def test_sums_in_which_every_term_is_lost_are_within_their_bounds(d: int) -> None:
     """One and many numbers too small to change it, one by one: the worst that a sum can do."""
     X = np.full((200, d), 2.0**-12.2, dtype=np.float32)
@@ -145,7 +145,7 @@ def test_sums_in_which_every_term_is_lost_are_within_their_bounds(d: int) -> Non
     error = np.abs(scores.values - exact)
     assert (error <= scores.error).all()
     assert error.max() > 200.0 * 24.0 * 2.0**-24  # more than a few roundings
-    assert (scores.error < 200.0 * 220.0 * 2.0**-24).all()  # cut in pieces, so not of all terms
+    assert (scores.error < 200.0 * 280.0 * 2.0**-24).all()  # cut in pieces, so not of all terms
 
 
 @pytest.mark.usefixtures("small_panels")

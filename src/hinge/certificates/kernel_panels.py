@@ -4,8 +4,9 @@ A panel is some rows against some support vectors. Where the kernel is a functio
 (:mod:`hinge.kernels.inner_product`) it is one matrix product and one pass of that function, in
 float32 or float64:
 
-- dense rows are measured from a centre if distances are all that matters, and multiplied by BLAS,
-  in float32 a few features at a time, which keeps the bound on the rounding small;
+- dense rows are measured from a centre, if distances are all that matters and they lie far from
+  the origin, and multiplied by BLAS, in float32 a few features at a time, which keeps the bound on
+  the rounding small;
 - sparse rows multiply a dense panel of the support vectors' columns: faster than a product of two
   sparse matrices at any density, and than BLAS below a quarter;
 - products of small integers, as of one-hot columns, are exact in float32, and are made there;
@@ -38,7 +39,8 @@ PANEL_ROWS = 256
 PANEL_COLUMNS = 512
 _SINGLE_UNIT = 2.0**-24  # the unit roundoff of float32
 _LARGEST_INTEGER = 2.0**24  # integers up to there are exact in float32
-_SINGLE_TERMS = 192  # features that are multiplied at a time in float32
+_SINGLE_TERMS = 256  # features that are multiplied at a time in float32, at the most
+_FAR_OFF = 2.0  # a centre is worth its while if it makes the norms this many times smaller
 _DENSE_FROM = 0.25  # density from which BLAS is faster than a sparse times a dense matrix
 _MANY_FEATURES = 2048  # of sparse rows: more than that, and a panel holds only columns in use
 _LARGEST_EXPONENT = 60.0  # exponentials up to there are well inside the range of float32
@@ -175,11 +177,11 @@ class ProductPanels(Panels):
         self._unit = UNIT_ROUNDOFF if self._dtype == np.float64 else _SINGLE_UNIT
         self._is_dense = _density(support[0]) >= _DENSE_FROM
         self._is_exact = self._dtype == np.float64 and _products_are_integers(support, wanted)
-        self._centre: Floats | None = None
-        if self._is_dense and kernel.is_translation_invariant and not self._is_exact:
-            self._centre = _mean(*support)
         self._terms = self._summed_terms(support[0], wanted[0])
-        self._farthest = self._reach(*support)
+        self._centre: Floats | None = None
+        self._farthest = _largest_norm(*support)
+        if self._is_dense and kernel.is_translation_invariant and not self._is_exact:
+            self._measure_from_the_mean(*support)
         self._splits = kernel.splits and self._all_moderate(*wanted)
         self._buffers = threading.local()
 
@@ -238,7 +240,7 @@ class ProductPanels(Panels):
             return np.asarray(rows @ columns.matrix)
         kind, shape = columns.matrix.dtype, (rows.shape[0], columns.matrix.shape[1])
         products = self._buffer("products", kind, shape)
-        step = rows.shape[1] if kind == np.float64 or self._is_exact else _SINGLE_TERMS
+        step = rows.shape[1] if kind == np.float64 or self._is_exact else _piece(rows.shape[1])
         np.matmul(rows[:, :step], columns.matrix[:step], out=products)
         for start in range(step, rows.shape[1], step):
             some = slice(start, start + step)
@@ -253,9 +255,9 @@ class ProductPanels(Panels):
         if not self._is_dense:
             return max(rows.longest_row, others.longest_row)
         n = rows.n_features
-        if self._unit == UNIT_ROUNDOFF or n <= _SINGLE_TERMS:
+        if self._unit == UNIT_ROUNDOFF:
             return n
-        return _SINGLE_TERMS + -(-n // _SINGLE_TERMS)
+        return _piece(n) + -(-n // _SINGLE_TERMS) - 1
 
     def _prepared(self, rows: Rows, ids: Ids) -> tuple[Any, Floats]:
         """Return some rows, dense and centred or as they are, and their squared norms."""
@@ -283,6 +285,15 @@ class ProductPanels(Panels):
         terms = len(self._centre) if self._centre is not None else self._terms
         above = squares * (1.0 + 2.0 * rounding_factor(terms + 4))
         return np.sqrt(above + _LEAST_SQUARE)
+
+    def _measure_from_the_mean(self, rows: Rows, ids: Ids) -> None:
+        """Measure rows from the mean of some, unless that makes their norms hardly smaller."""
+        self._centre = _mean(rows, ids)
+        reach = self._reach(rows, ids)
+        if _FAR_OFF * reach > self._farthest:
+            self._centre = None
+        else:
+            self._farthest = reach
 
     def _reach(self, rows: Rows, ids: Ids) -> float:
         """Return a bound on the norm of every one of some rows, from the centre."""
@@ -320,6 +331,12 @@ class ProductPanels(Panels):
 def parts(ids: Ids) -> list[Ids]:
     """Return the numbers in groups of a panel's height."""
     return [ids[start : start + PANEL_ROWS] for start in range(0, len(ids), PANEL_ROWS)]
+
+
+def _piece(features: int) -> int:
+    """Return how many features are multiplied at a time in float32: pieces of equal size."""
+    pieces = -(-features // _SINGLE_TERMS)
+    return -(-features // pieces)
 
 
 def _density(rows: Rows) -> float:
