@@ -27,6 +27,8 @@ def test_certificates_work_without_solvers_and_native_code() -> None:
         assert gap(problem, point).relative_gap < 1e-12
         assert gap(problem, point).settled([[3.0]]).all()
         assert kkt(problem, point).complementarity == 0.0
+        machine = Problem([[1.0], [-1.0]], [1, 0], C=1.0, kernel="rbf")
+        assert gap(machine, Point(np.zeros(0), 0.0, np.zeros(2))).primal == 2.0
         loaded = sorted(name for name in sys.modules if name.startswith("hinge."))
         print(*loaded)
     """

@@ -51,5 +51,7 @@ def test_values_are_those_of_the_formula(kernel, other, density: float, seed: in
             assert got.dtype == np.float64
             tolerance = 1e-5 if first.dtype == np.float32 else 1e-12
             np.testing.assert_allclose(got, wanted, atol=tolerance)
+    wide = [sp.csr_array(np.pad(rows, ((0, 0), (0, 3000)))) for rows in (A, B)]
+    np.testing.assert_allclose(kernel.block(*wide), wanted, atol=1e-12)
     np.testing.assert_allclose(kernel.diagonal(A), np.diag(kernel.block(A, A)), atol=1e-12)
     np.testing.assert_allclose(kernel.diagonal(sp.csr_array(A)), kernel.diagonal(A))

@@ -12,8 +12,8 @@ from hinge.errors import InvalidDataError
 
 Floats = NDArray[np.float64]
 
-PANEL_VALUES = 1 << 17  # values of a panel that is made dense: 1 MB as float64
-_DENSE_ENOUGH = 0.01  # from this density on, a dense panel is faster than a sparse product
+_PANEL_ROWS = 512  # sparse rows that are made dense at a time
+_MANY_FEATURES = 2048  # more than that, and only columns in use are made dense
 
 
 def as_rows(A: Any) -> Any:
@@ -42,13 +42,14 @@ def inner(A: Any, B: Any) -> Floats:
         return np.asarray(A @ B.T)
     if not sp.issparse(A):
         return np.ascontiguousarray(np.asarray(B @ A.T).T)
-    if B.nnz < _DENSE_ENOUGH * B.shape[0] * B.shape[1]:
-        return np.asarray((A @ B.T).toarray())
     products = np.empty((A.shape[0], B.shape[0]))
-    width = max(1, PANEL_VALUES // max(1, B.shape[1]))
-    for start in range(0, B.shape[0], width):
-        part = slice(start, start + width)
-        products[:, part] = A @ np.ascontiguousarray(B[part].toarray().T)
+    for start in range(0, B.shape[0], _PANEL_ROWS):
+        rows, columns = A, B[start : start + _PANEL_ROWS]
+        if B.shape[1] > _MANY_FEATURES:
+            used = np.unique(columns.indices)
+            rows, columns = A[:, used], columns[:, used]
+        # At any density faster than a product of two sparse matrices, which is dense after all.
+        products[:, start : start + _PANEL_ROWS] = rows @ np.ascontiguousarray(columns.toarray().T)
     return products
 
 
