@@ -9,7 +9,14 @@ import pytest
 import scipy.sparse as sp
 
 from hinge import Point, Problem
-from hinge.certificates import gap, kernel_machine, kernel_panels, kernel_scores, kkt
+from hinge.certificates import (
+    gap,
+    kernel_machine,
+    kernel_operands,
+    kernel_panels,
+    kernel_scores,
+    kkt,
+)
 from hinge.certificates.kernel_machine import Machine
 from hinge.certificates.kernel_scores import scores_at, support_scores
 from hinge.kernels import (
@@ -44,7 +51,18 @@ KERNELS: list[Kernel] = [
     Normalised(Linear()),
     CallableKernel(lambda A, B: np.asarray((A @ B.T).todense() if sp.issparse(A) else A @ B.T)),
 ]
-FORMS = ["dense", "float32", "offset", "sparse", "wide", "integers", "sparse integers", "mixed"]
+FORMS = [
+    "dense",
+    "float32",
+    "offset",
+    "idle features",
+    "integers",
+    "sparse",
+    "wide",
+    "sparse integers",
+    "one-hot",
+    "full",
+]
 
 
 def _data(form: str, n: int, rng: np.random.Generator) -> object:
@@ -62,8 +80,16 @@ def _data(form: str, n: int, rng: np.random.Generator) -> object:
         return sp.csr_array(X * (rng.random(X.shape) < 0.2))
     if form == "sparse integers":
         return sp.csr_array(np.rint(3.0 * X) * (rng.random(X.shape) < 0.2))
-    if form == "mixed":
+    if form == "one-hot":
+        groups = [rng.integers(0, k, size=n) for k in (3, 5, 9, 4, 7)]
+        hot = np.concatenate([np.eye(9)[group] for group in groups], axis=1)
+        hot[rng.random(n) < 0.2, :9] = 0.0  # rows of even and of odd length, and an empty one
+        hot[3] = 0.0
+        return sp.csr_array(0.75 * hot)
+    if form == "full":
         return sp.csr_array(X)
+    if form == "idle features":
+        return np.pad(X, ((0, 0), (2, 5))) + (np.arange(n) == n - 1)[:, None]
     return X
 
 
@@ -77,12 +103,14 @@ def _exact(kernel: Kernel, rows: Rows, ids: np.ndarray, support: np.ndarray) -> 
 @pytest.fixture
 def small_panels(monkeypatch: pytest.MonkeyPatch) -> None:
     """Cut everything into panels so small that every kind of edge is met."""
-    for module in (kernel_panels, kernel_scores):
+    for module in (kernel_operands, kernel_panels, kernel_scores):
         monkeypatch.setattr(module, "PANEL_ROWS", 4)
     for module in (kernel_panels, kernel_machine, kernel_scores):
         monkeypatch.setattr(module, "PANEL_COLUMNS", 9)
     monkeypatch.setattr(kernel_panels, "_SINGLE_TERMS", 2)
     monkeypatch.setattr(kernel_machine, "_PREPARED_BYTES", 2000)
+    monkeypatch.setattr(kernel_operands, "_WORTH_PAIRING", 1)
+    monkeypatch.setattr(kernel_scores, "_TASK_VALUES", 100)
     monkeypatch.setattr(Machine.cuts, "__defaults__", (9,))
 
 
@@ -101,7 +129,8 @@ def test_scores_are_within_their_bounds(kernel: Kernel, form: str, seed: int) ->
     wanted = exact @ machine.coef
     total = exact @ np.abs(machine.coef)
     found = [scores_at(machine, (rows, everyone))]
-    found.append(scores_at(machine, (rows, everyone), np.float32))
+    wanted_rows = (rows, everyone)
+    found.append(scores_at(machine, wanted_rows, panels=machine.panels(wanted_rows, np.float32)))
     for scores in found:
         assert (np.abs(scores.values - wanted) <= scores.error).all()
         assert (np.abs(scores.plus + scores.minus - total) <= scores.error).all()
@@ -140,7 +169,8 @@ def test_sums_in_which_every_term_is_lost_are_within_their_bounds(d: int) -> Non
     X[:, 0] = 1.0
     rows = Rows(X)
     machine = Machine(Linear(), rows, np.arange(200), np.ones(200))
-    scores = scores_at(machine, (rows, np.arange(200)), np.float32)
+    wanted = (rows, np.arange(200))
+    scores = scores_at(machine, wanted, panels=machine.panels(wanted, np.float32))
     exact = 200.0 * (1.0 + (d - 1) * np.longdouble(X[0, 1]) ** 2)
     error = np.abs(scores.values - exact)
     assert (error <= scores.error).all()
@@ -207,13 +237,13 @@ def test_rows_that_float32_decides_change_nothing(kernel, loss, sparse, monkeypa
     asked = []
     original = kernel_scores.scores_at
 
-    def watched(machine, wanted, dtype=np.float64, *rest):
-        asked.append((np.dtype(dtype).itemsize, len(wanted[1])))
-        return original(machine, wanted, dtype, *rest)
+    def watched(machine, wanted, threads=1, check=None, panels=None):
+        asked.append((panels is None, len(wanted[1])))
+        return original(machine, wanted, threads, check, panels)
 
     monkeypatch.setattr(kernel_scores, "scores_at", watched)
     two_stages, violation = gap(problem, point, region=False), kkt(problem, point)
-    monkeypatch.setattr(kernel_scores, "_WORTH_IT", 2.0)
+    monkeypatch.setattr(kernel_scores, "_WORTH_IT", -1.0)
     one_stage = gap(problem, point, region=False)
     # BLAS rounds a row by its place in a panel; nothing else may differ.
     for name in ("primal", "dual", "gap", "kkt"):
@@ -221,21 +251,26 @@ def test_rows_that_float32_decides_change_nothing(kernel, loss, sparse, monkeypa
         assert getattr(two_stages, name) == pytest.approx(wanted, rel=1e-12), name
     assert violation.worst == pytest.approx(kkt(problem, point).worst, rel=1e-12)
     assert violation.worst_row == kkt(problem, point).worst_row
-    # The trial, all rows in float32, and what was left in float64.
-    assert [size for size, _ in asked[:3]] == [4, 4, 8] or sparse
-    if not sparse:
-        assert asked[2][1] < 0.4 * asked[1][1]
+    # All rows in float32, and what was left in float64.
+    assert [in_float64 for in_float64, _ in asked[:2]] == [False, True]
+    assert asked[1][1] < asked[0][1]
+    assert sparse or asked[1][1] < 0.4 * asked[0][1]
 
 
-def test_where_float32_decides_nothing_it_is_only_tried() -> None:
+@pytest.mark.parametrize(("scale", "in_float64"), [(1.0, [False, True]), (1e3, [True])])
+def test_where_float32_would_decide_nothing_it_is_not_tried(scale, in_float64, monkeypatch) -> None:
     X, y = _blobs(3000, 5)
-    problem = Problem(1e3 * X, y, C=0.5, kernel=RBF(1.0))
-    point = _machine(problem, 400)
-    others = np.flatnonzero(point.dual_coef == 0)
-    machine = kernel_scores.machine_of(problem, point)
-    assert not kernel_scores._is_worth_it(problem, point, machine, others)
-    near = Problem(X, y, C=0.5, kernel=RBF(0.05))
-    assert kernel_scores._is_worth_it(near, point, kernel_scores.machine_of(near, point), others)
+    problem = Problem(scale * X, y, C=0.5, kernel=RBF(0.05))
+    asked = []
+    original = kernel_scores.scores_at
+
+    def watched(machine, wanted, threads=1, check=None, panels=None):
+        asked.append(panels is None)
+        return original(machine, wanted, threads, check, panels)
+
+    monkeypatch.setattr(kernel_scores, "scores_at", watched)
+    gap(problem, _machine(problem, 400))
+    assert asked == in_float64
 
 
 @pytest.mark.parametrize("form", ["dense", "sparse", "precomputed"])
@@ -257,7 +292,7 @@ def test_certificates_have_the_same_bits_for_any_number_of_threads(form, interce
     assert len({(low.tobytes(), high.tobytes()) for low, high in bounds}) == 1
 
 
-def test_a_check_that_raises_abandons_the_certificate_between_any_panels() -> None:
+def test_a_check_that_raises_abandons_the_certificate_between_any_panels(monkeypatch) -> None:
     class Countdown:
         def __init__(self, last: float) -> None:
             self.calls, self.last = 0, last
@@ -270,6 +305,7 @@ def test_a_check_that_raises_abandons_the_certificate_between_any_panels() -> No
     X, y = _blobs(3000, 5)
     problem = Problem(X, y, C=0.5, kernel=RBF(0.05))
     point = _machine(problem, 1400)
+    monkeypatch.setattr(kernel_scores, "_TASK_VALUES", 1)
     unhurried = Countdown(np.inf)
     gap(problem, point, check=unhurried)
     assert unhurried.calls > 12
@@ -293,3 +329,14 @@ def test_the_pass_takes_little_memory(sparse: bool) -> None:
         tracemalloc.stop()
     # The kernel matrix of support vectors alone would have 72 MB.
     assert peak < 12e6
+
+
+@pytest.mark.parametrize(("kernel", "n_support"), [(RBF(0.1), 40_000), (Laplacian(0.1), 3000)])
+def test_a_task_is_short_enough_to_be_interrupted(kernel: Kernel, n_support: int) -> None:
+    rows = Rows(np.random.default_rng(0).normal(size=(n_support, 3)))
+    machine = Machine(kernel, rows, np.arange(n_support), np.ones(n_support))
+    panels = machine.panels((rows, np.arange(10)))
+    for cuts in machine.loads():
+        load = kernel_scores._Load(machine, panels, cuts, [])
+        values = load.stack * kernel_panels.PANEL_ROWS * (load.end - load.begin)
+        assert values <= (1 << 25 if machine.is_fast else 1 << 17)

@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hinge.certificates.kernel_operands import Wanted, parts
 from hinge.certificates.kernel_panels import (
     PANEL_COLUMNS,
     Panels,
     ProductPanels,
     ReferencePanels,
-    Wanted,
-    parts,
 )
 from hinge.inequality import rounding_factor
 from hinge.kernels import InnerProductKernel, Kernel
@@ -71,6 +70,11 @@ class Machine:
         """Whether the kernel is a function of inner products, which float32 computes as well."""
         return isinstance(self.kernel.core, InnerProductKernel)
 
+    @property
+    def is_dear(self) -> bool:
+        """Whether a kernel value costs so much that few are to be computed at a time."""
+        return self.kernel.core.is_dear
+
     def panels(self, wanted: Wanted, dtype: Any = np.float64) -> Panels:
         """Return how panels of some rows with the support vectors are computed."""
         core, support = self.kernel.core, (self.rows, self.ids)
@@ -96,11 +100,11 @@ class Machine:
             for start in range(first, last, width)
         ]
 
-    def loads(self, dtype: Any = np.float64) -> list[list[Cut]]:
+    def loads(self) -> list[list[Cut]]:
         """Return the cuts in groups that are prepared together, in bounded memory."""
         features = min(self.rows.n_features, self.rows.longest_row * PANEL_COLUMNS)
-        each = max(1, features * PANEL_COLUMNS * np.dtype(dtype).itemsize)
-        size = max(1, _PREPARED_BYTES // each)
+        each = max(1, features * PANEL_COLUMNS * np.dtype(np.float64).itemsize)
+        size = 1 if self.is_dear else max(1, _PREPARED_BYTES // each)
         cuts = self.cuts()
         return [cuts[start : start + size] for start in range(0, len(cuts), size)]
 

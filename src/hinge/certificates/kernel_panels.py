@@ -4,11 +4,8 @@ A panel is some rows against some support vectors. Where the kernel is a functio
 (:mod:`hinge.kernels.inner_product`) it is one matrix product and one pass of that function, in
 float32 or float64:
 
-- dense rows are measured from a centre, if distances are all that matters and they lie far from
-  the origin, and multiplied by BLAS, in float32 a few features at a time, which keeps the bound on
-  the rounding small;
-- sparse rows multiply a dense panel of the support vectors' columns: faster than a product of two
-  sparse matrices at any density, and than BLAS below a quarter;
+- dense and sparse rows are prepared as :mod:`hinge.certificates.kernel_operands` says;
+- BLAS multiplies a few features at a time in float32, which keeps the bound on the rounding small;
 - products of small integers, as of one-hot columns, are exact in float32, and are made there;
 - an exponential of a sum is a product of exponentials, so what depends on one row or one support
   vector only, :math:`e^{-\gamma\|a\|^2}`, is a factor of sums and never meets the panel.
@@ -27,25 +24,26 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from hinge.certificates.kernel_operands import (
+    PANEL_ROWS,
+    DenseOperands,
+    Wanted,
+    largest_norm,
+    operands,
+)
 from hinge.inequality import UNIT_ROUNDOFF, rounding_factor
 from hinge.kernels import InnerProductKernel, Kernel
 from hinge.rows import Rows
 
 Floats = NDArray[np.float64]
 Ids = NDArray[np.int64]
-Wanted = tuple[Rows, Ids]  # rows: of which data, and which
 
-PANEL_ROWS = 256
 PANEL_COLUMNS = 512
 _SINGLE_UNIT = 2.0**-24  # the unit roundoff of float32
 _LARGEST_INTEGER = 2.0**24  # integers up to there are exact in float32
 _SINGLE_TERMS = 256  # features that are multiplied at a time in float32, at the most
-_FAR_OFF = 2.0  # a centre is worth its while if it makes the norms this many times smaller
-_DENSE_FROM = 0.25  # density from which BLAS is faster than a sparse times a dense matrix
-_MANY_FEATURES = 2048  # of sparse rows: more than that, and a panel holds only columns in use
 _LARGEST_EXPONENT = 60.0  # exponentials up to there are well inside the range of float32
 _SPLITTING = 64.0 * UNIT_ROUNDOFF  # what two more exponentials and products add to a value
-_LEAST_SQUARE = 1e-300  # stands for squares that underflow
 
 
 @dataclass(frozen=True)
@@ -120,7 +118,7 @@ class ReferencePanels(Panels):
 
     def __init__(self, kernel: Kernel, support: Wanted, wanted: Wanted) -> None:
         self._kernel = kernel
-        self._farthest = _largest_norm(*support)
+        self._farthest = largest_norm(*support)
         self._terms = max(support[0].longest_row, wanted[0].longest_row)
 
     def columns(self, rows: Rows, ids: Ids) -> Columns:
@@ -175,37 +173,32 @@ class ProductPanels(Panels):
         self._kernel = kernel
         self._dtype = np.dtype(dtype)
         self._unit = UNIT_ROUNDOFF if self._dtype == np.float64 else _SINGLE_UNIT
-        self._is_dense = _density(support[0]) >= _DENSE_FROM
         self._is_exact = self._dtype == np.float64 and _products_are_integers(support, wanted)
-        self._terms = self._summed_terms(support[0], wanted[0])
-        self._centre: Floats | None = None
-        self._farthest = _largest_norm(*support)
-        if self._is_dense and kernel.is_translation_invariant and not self._is_exact:
-            self._measure_from_the_mean(*support)
-        self._splits = kernel.splits and self._all_moderate(*wanted)
+        may_move = kernel.is_translation_invariant and not self._is_exact
+        at_first = np.float64 if self._dtype == np.float64 else None
+        self._operands = operands(
+            support, wanted, np.float32 if self._is_exact else at_first, may_move
+        )
+        self._terms = 0 if self._is_exact else self._operands.terms
+        if self._unit > UNIT_ROUNDOFF and isinstance(self._operands, DenseOperands):
+            self._terms = _piece(self._terms) + -(-self._terms // _SINGLE_TERMS) - 1
+        self._farthest = self._operands.reach(*support)
+        self._splits = kernel.splits and self._all_moderate(wanted)
         self._buffers = threading.local()
 
     def columns(self, rows: Rows, ids: Ids) -> Columns:
         """Prepare some of the training rows as support vectors."""
-        matrix, squares = self._prepared(rows, ids)
-        used = None
-        if sp.issparse(matrix):
-            if matrix.shape[1] > _MANY_FEATURES:
-                used = np.unique(matrix.indices)
-                matrix = matrix[:, used]
-            matrix = np.ascontiguousarray(matrix.toarray().T)
-        else:
-            matrix = matrix.T
+        matrix, used, squares = self._operands.columns(rows, ids)
         if not self._is_exact:
             matrix = np.multiply(matrix, self._kernel.scale).astype(self._dtype, copy=False)
-        return Columns(matrix, used, *self._shares(squares))
+        return Columns(self._operands.spread(matrix), used, *self._shares(squares))
 
     def panel(self, rows: Rows, ids: Ids) -> Panel:
         """Prepare some rows."""
-        matrix, squares = self._prepared(rows, ids)
+        matrix, squares = self._operands.rows(rows, ids)
         if not self._is_exact:
             matrix = matrix.astype(self._dtype, copy=False)
-        return Panel(matrix, *self._shares(squares), self._norms(squares))
+        return Panel(matrix, *self._shares(squares), self._operands.norms(squares))
 
     def values(self, panel: Panel, columns: Columns) -> Floats:
         """Return the kernel values, but for the factors, in a buffer of this thread."""
@@ -226,8 +219,9 @@ class ProductPanels(Panels):
         norms, far, terms = panel.norms, self._farthest, self._terms
         if not self._splits:
             return self._kernel.block_error(norms, far, terms, self._unit)
-        # Shifts were kept out of the products, in float64.
-        size, error = self._kernel.argument_error(norms, far, terms, UNIT_ROUNDOFF)
+        # Shifts were kept out of the products, in float64, whatever the arithmetic of these.
+        exact_terms = max(terms, self._operands.terms)
+        size, error = self._kernel.argument_error(norms, far, exact_terms, UNIT_ROUNDOFF)
         product = abs(self._kernel.scale) * norms * far
         error += rounding_factor(terms + 4, self._unit) * product
         relative, absolute = self._kernel.value_error(size, error, self._unit)
@@ -240,38 +234,14 @@ class ProductPanels(Panels):
             return np.asarray(rows @ columns.matrix)
         kind, shape = columns.matrix.dtype, (rows.shape[0], columns.matrix.shape[1])
         products = self._buffer("products", kind, shape)
-        step = rows.shape[1] if kind == np.float64 or self._is_exact else _piece(rows.shape[1])
+        n = rows.shape[1]
+        step = n if kind == np.float64 or self._is_exact else _piece(n)
         np.matmul(rows[:, :step], columns.matrix[:step], out=products)
-        for start in range(step, rows.shape[1], step):
+        for start in range(step, n, step):
             some = slice(start, start + step)
             more = self._buffer("more", kind, shape)
             products += np.matmul(rows[:, some], columns.matrix[some], out=more)
         return products
-
-    def _summed_terms(self, rows: Rows, others: Rows) -> int:
-        """Return how many roundings one after another an inner product has at the most."""
-        if self._is_exact:
-            return 0
-        if not self._is_dense:
-            return max(rows.longest_row, others.longest_row)
-        n = rows.n_features
-        if self._unit == UNIT_ROUNDOFF:
-            return n
-        return _piece(n) + -(-n // _SINGLE_TERMS) - 1
-
-    def _prepared(self, rows: Rows, ids: Ids) -> tuple[Any, Floats]:
-        """Return some rows, dense and centred or as they are, and their squared norms."""
-        matrix = rows.take(ids).matrix
-        if self._is_exact:
-            matrix = matrix.astype(np.float32, copy=False)
-        elif self._unit == UNIT_ROUNDOFF:
-            matrix = matrix.astype(np.float64, copy=False)
-        if self._is_dense and sp.issparse(matrix):
-            matrix = matrix.toarray()
-        if self._centre is None:
-            return matrix, rows.squared_norms[ids]
-        centred = matrix - self._centre
-        return centred, np.einsum("ij,ij->i", centred, centred)
 
     def _shares(self, squares: Floats) -> tuple[NDArray[Any], Floats]:
         """Return what rows of these squared norms add to an argument, and multiply a sum with."""
@@ -280,38 +250,11 @@ class ProductPanels(Panels):
             return shift, np.asarray(self._kernel.apply(shift.copy()))
         return shift.astype(self._dtype), np.ones(len(squares))
 
-    def _norms(self, squares: Floats) -> Floats:
-        """Return upper bounds on norms from computed squares of rows, centred or not."""
-        terms = len(self._centre) if self._centre is not None else self._terms
-        above = squares * (1.0 + 2.0 * rounding_factor(terms + 4))
-        return np.sqrt(above + _LEAST_SQUARE)
-
-    def _measure_from_the_mean(self, rows: Rows, ids: Ids) -> None:
-        """Measure rows from the mean of some, unless that makes their norms hardly smaller."""
-        self._centre = _mean(rows, ids)
-        reach = self._reach(rows, ids)
-        if _FAR_OFF * reach > self._farthest:
-            self._centre = None
-        else:
-            self._farthest = reach
-
-    def _reach(self, rows: Rows, ids: Ids) -> float:
-        """Return a bound on the norm of every one of some rows, from the centre."""
-        if self._centre is None:
-            return _largest_norm(rows, ids)
-        largest = [np.max(self._norms(self._prepared(rows, part)[1])) for part in parts(ids)]
-        return float(max(largest, default=0.0))
-
-    def _all_moderate(self, rows: Rows, ids: Ids) -> bool:
+    def _all_moderate(self, wanted: Wanted) -> bool:
         """Return whether every exponential stays far from the ends of the range of float32."""
-        if not self._is_moderate(0.0):
-            return False
-        if self._centre is not None:
-            # Often enough, and cheaper than to measure every row.
-            far = _largest_norm(rows, ids) + float(np.linalg.norm(self._centre))
-            if self._is_moderate(far * (1.0 + 1e-12)):
-                return True
-        return self._is_moderate(self._reach(rows, ids))
+        return self._is_moderate(self._operands.cheap_reach(*wanted)) or (
+            self._is_moderate(0.0) and self._is_moderate(self._operands.reach(*wanted))
+        )
 
     def _is_moderate(self, reach: float) -> bool:
         both = max(self._farthest, reach)
@@ -328,37 +271,16 @@ class ProductPanels(Panels):
         return np.asarray(buffer[:size].reshape(shape))
 
 
-def parts(ids: Ids) -> list[Ids]:
-    """Return the numbers in groups of a panel's height."""
-    return [ids[start : start + PANEL_ROWS] for start in range(0, len(ids), PANEL_ROWS)]
-
-
 def _piece(features: int) -> int:
     """Return how many features are multiplied at a time in float32: pieces of equal size."""
     pieces = -(-features // _SINGLE_TERMS)
     return -(-features // pieces)
 
 
-def _density(rows: Rows) -> float:
-    return rows.n_stored / (float(rows.n_rows) * rows.n_features)
-
-
-def _largest_norm(rows: Rows, ids: Ids) -> float:
-    return float(np.max(rows.norm_bounds(rows.squared_norms[ids]), initial=0.0))
-
-
-def _mean(rows: Rows, ids: Ids) -> Floats:
-    """Return the mean of some rows."""
-    total = np.zeros(rows.n_features)
-    for part in parts(ids):
-        total += np.asarray(rows.take(part).matrix.sum(axis=0, dtype=np.float64))
-    return total / max(1, len(ids))
-
-
 def _products_are_integers(support: Wanted, wanted: Wanted) -> bool:
     """Return whether all values are integers so small that float32 sums their products exactly."""
-    far = _largest_norm(*support)
-    if far * max(far, _largest_norm(*wanted)) > _LARGEST_INTEGER:
+    far = largest_norm(*support)
+    if far * max(far, largest_norm(*wanted)) > _LARGEST_INTEGER:
         return False
     kinds = [support[0]] if wanted[0] is support[0] else [support[0], wanted[0]]
     return all(_are_integers(rows.values) for rows in kinds)

@@ -18,20 +18,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hinge.block_map import map_numbers
 from hinge.certificates.kernel_machine import Cut, Machine, row_factors
-from hinge.certificates.kernel_panels import (
-    PANEL_COLUMNS,
-    PANEL_ROWS,
-    Columns,
-    Panels,
-    Wanted,
-)
+from hinge.certificates.kernel_operands import PANEL_ROWS, Wanted
+from hinge.certificates.kernel_panels import PANEL_COLUMNS, Columns, Panel, Panels
 from hinge.inequality import UNIT_ROUNDOFF, rounding_factor
 from hinge.problem import Problem
 from hinge.result import Point
@@ -40,9 +34,10 @@ Floats = NDArray[np.float64]
 Ids = NDArray[np.int64]
 Check = Callable[[], None]
 
+STACK = 8  # panels of rows that meet a panel of support vectors while it is in the cache,
+_TASK_VALUES = 1 << 25  # if that makes no more values than this: some 50 ms, after which check asks
 _FEW_ROWS = 1024  # so few are computed in float64 at once
-_TRIAL_ROWS = 256  # rows on which float32 is tried
-_WORTH_IT = 0.6  # share of rows that float32 must decide to be faster than float64 for all
+_WORTH_IT = 0.5  # of a margin: a bound on errors that leaves most rows decided
 _USEFUL = 0.1  # a relative error beyond this bounds nothing
 
 
@@ -54,12 +49,15 @@ class Scores:
     ----------
     plus, minus : ndarray of shape (n,)
         Sums over the support vectors of positive and of negative coefficient, of ``|b_j| k_j``.
+    magnitude : ndarray of shape (n,)
+        The sum of ``|b_j| |k_j|`` over all of them, which rounding is relative to.
     error : ndarray of shape (n,)
         Bound on the rounding error of their difference, and of their sum.
     """
 
     plus: Floats
     minus: Floats
+    magnitude: Floats
     error: Floats
 
     @property
@@ -70,11 +68,12 @@ class Scores:
     @staticmethod
     def zeros(n: int) -> Scores:
         """Return scores of zero, without error."""
-        return Scores(np.zeros(n), np.zeros(n), np.zeros(n))
+        return Scores(*np.zeros((4, n)))
 
     def put(self, ids: Ids, other: Scores) -> None:
         """Overwrite the scores of some rows."""
-        self.plus[ids], self.minus[ids], self.error[ids] = other.plus, other.minus, other.error
+        for name in ("plus", "minus", "magnitude", "error"):
+            getattr(self, name)[ids] = getattr(other, name)
 
 
 class _Sums:
@@ -103,7 +102,7 @@ class _Sums:
             inexact += errors
         # Errors multiply up; while their sum is small, its square is more than that adds.
         error = inexact * (1.0 + 2.0 * inexact) * magnitude + absolute * machine.total * 1.01
-        return Scores(plus, minus, np.where(inexact < _USEFUL, error, np.inf))
+        return Scores(plus, minus, magnitude, np.where(inexact < _USEFUL, error, np.inf))
 
 
 @dataclass(frozen=True)
@@ -114,6 +113,23 @@ class _Load:
     panels: Panels
     cuts: list[Cut]
     columns: list[Columns]
+
+    @property
+    def begin(self) -> int:
+        """The first support vector."""
+        return self.cuts[0][0]
+
+    @property
+    def end(self) -> int:
+        """The one after the last."""
+        return self.cuts[-1][1]
+
+    @property
+    def stack(self) -> int:
+        """How many panels of rows are taken at a time."""
+        if self.machine.is_dear:
+            return 1
+        return max(1, min(STACK, _TASK_VALUES // (PANEL_ROWS * (self.end - self.begin))))
 
     @staticmethod
     def prepared(machine: Machine, panels: Panels, cuts: list[Cut]) -> _Load:
@@ -138,16 +154,21 @@ class _Rectangle:
     sums: _Sums
 
     def __call__(self, number: int) -> None:
-        """Add what the support vectors give to one panel of rows."""
+        """Add what the support vectors give to a stack of panels of rows."""
         rows, ids = self.wanted
-        these = slice(number * PANEL_ROWS, (number + 1) * PANEL_ROWS)
         panels = self.load.panels
-        panel = panels.panel(rows, ids[these])
-        sums = np.zeros((3, len(panel.factors)))
+        height = self.load.stack * PANEL_ROWS
+        first = number * height
+        starts = range(first, min(first + height, len(ids)), PANEL_ROWS)
+        stack = [panels.panel(rows, ids[start : start + PANEL_ROWS]) for start in starts]
+        sums = [np.zeros((3, len(panel.factors))) for panel in stack]
         for cut, columns in zip(self.load.cuts, self.load.columns, strict=True):
-            self.load.add(sums, panels.values(panel, columns), cut, columns)
-        self.sums.sums[:, these] += sums * panel.factors
-        self.sums.relative[these], self.sums.absolute[these] = panels.error(panel)
+            for panel, found in zip(stack, sums, strict=True):
+                self.load.add(found, panels.values(panel, columns), cut, columns)
+        for start, panel, found in zip(starts, stack, sums, strict=True):
+            these = slice(start, start + len(panel.factors))
+            self.sums.sums[:, these] += found * panel.factors
+            self.sums.relative[these], self.sums.absolute[these] = panels.error(panel)
 
 
 @dataclass(frozen=True)
@@ -159,38 +180,51 @@ class _Triangle:
     sums: _Sums
 
     def __call__(self, number: int) -> Floats:
-        """Add what comes after a panel of rows to it; return what it gives to what comes after."""
-        first, last = self.heights[number]
-        machine, panels = self.load.machine, self.load.panels
-        begin, end = self.load.cuts[0][0], self.load.cuts[-1][1]
-        panel = panels.panel(machine.rows, machine.ids[first:last])
-        pulls = machine.weights[first:last] * panel.factors
-        side = machine.side((first, last))
-        sums, mirrored = np.zeros((3, last - first)), np.zeros((3, end - begin))
-        for cut, all_columns in zip(self.load.cuts, self.load.columns, strict=True):
-            low = max(cut[0], first)
-            if low >= cut[1]:
-                continue
-            columns = all_columns.after(low - cut[0])
-            values = panels.values(panel, columns)
-            # The square on the diagonal holds both halves already.
-            there = slice(max(low, last) - begin, cut[1] - begin)
-            beyond = values[:, max(low, last) - low :]
-            mirrored[side, there] = pulls @ beyond
-            self.load.add(sums, values, (low, cut[1]), columns)
-            if not machine.never_cancels:
-                mirrored[2, there] = pulls @ beyond  # absolute values by now
-        self.sums.sums[:, first:last] += sums * panel.factors
-        self.sums.relative[first:last], self.sums.absolute[first:last] = panels.error(panel)
+        """Add what comes after a stack of rows to it; return what it gives to what comes after."""
+        load, machine, panels = self.load, self.load.machine, self.load.panels
+        heights = self.heights[number * load.stack : (number + 1) * load.stack]
+        stack = [panels.panel(machine.rows, machine.ids[slice(*height)]) for height in heights]
+        sums = [np.zeros((3, len(panel.factors))) for panel in stack]
+        mirrored = np.zeros((3, load.end - load.begin))
+        for cut, columns in zip(load.cuts, load.columns, strict=True):
+            for height, panel, found in zip(heights, stack, sums, strict=True):
+                if height[0] < cut[1]:
+                    self._meet((height, panel, found), (cut, columns), mirrored)
+        for height, panel, found in zip(heights, stack, sums, strict=True):
+            these = slice(*height)
+            self.sums.sums[:, these] += found * panel.factors
+            self.sums.relative[these], self.sums.absolute[these] = panels.error(panel)
         return mirrored
+
+    def _meet(
+        self,
+        rows: tuple[Cut, Panel, Floats],
+        others: tuple[Cut, Columns],
+        mirrored: Floats,
+    ) -> None:
+        """Add what a panel of rows and the support vectors from it on give to each other."""
+        (first, last), panel, sums = rows
+        cut, columns = others
+        load, machine = self.load, self.load.machine
+        low = max(cut[0], first)
+        columns = columns.after(low - cut[0])
+        values = load.panels.values(panel, columns)
+        # The square on the diagonal holds both halves already.
+        there = slice(max(low, last) - load.begin, cut[1] - load.begin)
+        beyond = values[:, max(low, last) - low :]
+        pulls = machine.weights[first:last] * panel.factors
+        mirrored[machine.side((first, last)), there] += pulls @ beyond
+        load.add(sums, values, (low, cut[1]), columns)
+        if not machine.never_cancels:
+            mirrored[2, there] += pulls @ beyond  # absolute values by now
 
 
 def scores_at(
     machine: Machine,
     wanted: Wanted,
-    dtype: Any = np.float64,
     threads: int = 1,
     check: Check | None = None,
+    panels: Panels | None = None,
 ) -> Scores:
     """Return the scores of some rows.
 
@@ -200,21 +234,21 @@ def scores_at(
         The support vectors.
     wanted : tuple of Rows and ndarray of int
         The rows: of which data, and which.
-    dtype : dtype, default=float64
-        Arithmetic of the kernel values.
     threads : int, default=1
         Threads that share out panels of rows.
     check : callable or None, default=None
         Called between panels; may raise to abandon the pass.
+    panels : Panels or None, default=None
+        How kernel values are computed; None for in float64.
     """
     n = len(wanted[1])
     sums = _Sums(n)
     if not len(machine.ids) or not n:
         return Scores.zeros(n)
-    panels = machine.panels(wanted, dtype)
-    for cuts in machine.loads(dtype):
+    panels = panels or machine.panels(wanted)
+    for cuts in machine.loads():
         rectangle = _Rectangle(_Load.prepared(machine, panels, cuts), wanted, sums)
-        count = -(-n // PANEL_ROWS)
+        count = -(-n // (rectangle.load.stack * PANEL_ROWS))
         map_numbers(rectangle, count, _nothing, threads=threads, check=check)
     return sums.finished(machine, wanted)
 
@@ -231,12 +265,12 @@ def support_scores(machine: Machine, threads: int = 1, check: Check | None = Non
     heights = machine.cuts(PANEL_ROWS)
     for cuts in machine.loads():
         load = _Load.prepared(machine, panels, cuts)
-        begin, end = cuts[0][0], cuts[-1][1]
-        count = sum(first < end for first, _ in heights)
-        triangle = _Triangle(load, heights, sums)
+        before = [height for height in heights if height[0] < load.end]
+        count = -(-len(before) // load.stack)
+        triangle = _Triangle(load, before, sums)
         mirrored = map_numbers(triangle, count, np.add, threads=threads, check=check)
         factors = np.concatenate([columns.factors for columns in load.columns])
-        sums.sums[:, begin:end] += mirrored * factors
+        sums.sums[:, load.begin : load.end] += mirrored * factors
     return sums.finished(machine, wanted)
 
 
@@ -267,12 +301,14 @@ def training_scores(
     is_support = np.zeros(problem.n_rows, dtype=bool)
     is_support[machine.ids] = True
     others = np.flatnonzero((problem.costs > 0) & ~is_support)
-    if _is_worth_it(problem, point, machine, others):
-        found = scores_at(machine, (problem.rows, others), np.float32, threads, check)
-        scores.put(others, found)
-        others = others[~_decided(problem, point, others, found)]
-    exact = scores_at(machine, (problem.rows, others), np.float64, threads, check)
-    scores.put(others, exact)
+    wanted = (problem.rows, others)
+    if machine.is_fast and len(others) >= _FEW_ROWS and len(machine.ids):
+        panels = machine.panels(wanted, np.float32)
+        if _is_worth_it(machine, panels, wanted, scores.magnitude[machine.ids]):
+            found = scores_at(machine, wanted, threads, check, panels)
+            scores.put(others, found)
+            wanted = (problem.rows, others[~_decided(problem, point, others, found)])
+    scores.put(wanted[1], scores_at(machine, wanted, threads, check))
     return scores
 
 
@@ -300,13 +336,17 @@ def _decided(problem: Problem, point: Point, ids: Ids, scores: Scores) -> NDArra
     return np.asarray(lowest_margins(problem, point, ids, scores) >= needed)
 
 
-def _is_worth_it(problem: Problem, point: Point, machine: Machine, others: Ids) -> bool:
-    """Return whether float32 decides so many rows that trying it first saves time."""
-    if len(others) < _FEW_ROWS or not machine.is_fast:
-        return False
-    sample = others[:: len(others) // _TRIAL_ROWS][:_TRIAL_ROWS]
-    found = scores_at(machine, (problem.rows, sample), np.float32)
-    return bool(np.mean(_decided(problem, point, sample, found)) >= _WORTH_IT)
+def _is_worth_it(machine: Machine, panels: Panels, wanted: Wanted, magnitude: Floats) -> bool:
+    """Return whether float32 will decide so many rows that trying it first saves time.
+
+    Margins differ from the one that is needed by about one, so what counts is whether the bound on
+    an error is well below; what it is relative to is known from the support vectors.
+    """
+    rows, ids = wanted
+    sample = ids[:: -(-len(ids) // PANEL_ROWS)]
+    relative, absolute = panels.error(panels.panel(rows, sample))
+    error = relative * np.median(magnitude) + absolute * machine.total
+    return bool(np.median(error) <= _WORTH_IT)
 
 
 def _nothing(a: None, b: None) -> None:

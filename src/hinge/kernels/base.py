@@ -40,6 +40,7 @@ class Kernel(ABC):
     name: ClassVar[str]
     is_never_negative: ClassVar[bool] = False  # as exponentials are: their sums do not cancel
     knows_new_rows: ClassVar[bool] = True  # whether there is a k(x, x) for any row x
+    is_dear: ClassVar[bool] = False  # whether a value costs many times what an inner product does
 
     @property
     @abstractmethod

@@ -34,6 +34,7 @@ class CallableKernel(Kernel):
     function: Callable[[Any, Any], Any]
     psd: bool | None = None
     name: ClassVar[str] = "callable"
+    is_dear: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not callable(self.function):

@@ -37,6 +37,7 @@ class ChiSquared(Kernel):
     gamma: float = 1.0
     name: ClassVar[str] = "chi2"
     is_never_negative: ClassVar[bool] = True
+    is_dear: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gamma", not_negative(self.gamma, "gamma"))

@@ -30,6 +30,7 @@ class Laplacian(Kernel):
     gamma: float | str = "scale"
     name: ClassVar[str] = "laplacian"
     is_never_negative: ClassVar[bool] = True
+    is_dear: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gamma", checked_gamma(self.gamma))
