@@ -99,8 +99,9 @@ class KernelRows {
 
     // out[slot i, first_column + k] = k(term i, point k); the slot of a term is its place if there
     // are no slots.
+    template <class Out>
     void block(const KernelRows& terms, Numbers numbers, std::int64_t first,
-               std::optional<Numbers> points, Array<float, 2> out, std::optional<Numbers> slots,
+               std::optional<Numbers> points, Array<Out, 2> out, std::optional<Numbers> slots,
                std::int64_t first_column, std::int64_t count) const {
         const Selection chosen = terms.selection(numbers);
         const auto stride = static_cast<std::int64_t>(out.shape(1));
@@ -109,7 +110,7 @@ class KernelRows {
         const Selection where = selection(points, first, static_cast<std::size_t>(count));
         require(slots ? slots->size() == numbers.size() : out.shape(0) == numbers.size(),
                 "a row of the block for every term");
-        std::vector<float*> rows(numbers.size());
+        std::vector<Out*> rows(numbers.size());
         for (std::size_t k = 0; k < rows.size(); ++k) {
             const std::int64_t slot = slots ? (*slots)(k) : static_cast<std::int64_t>(k);
             require(slot >= 0 && slot < static_cast<std::int64_t>(out.shape(0)),
@@ -250,9 +251,14 @@ void bind_rows(nb::module_& module, const char* name) {
         .def("add", &Rows::add, nb::arg("terms"), nb::arg("numbers").noconvert(),
              nb::arg("coef").noconvert(), nb::arg("first"), nb::arg("points").noconvert().none(),
              nb::arg("out").noconvert(), "Add sums of terms at points.")
-        .def("block", &Rows::block, nb::arg("terms"), nb::arg("numbers").noconvert(),
-             nb::arg("first"), nb::arg("points").noconvert().none(), nb::arg("out").noconvert(),
-             nb::arg("slots").noconvert().none(), nb::arg("first_column"), nb::arg("count"),
+        .def("block", &Rows::template block<float>, nb::arg("terms"),
+             nb::arg("numbers").noconvert(), nb::arg("first"), nb::arg("points").noconvert().none(),
+             nb::arg("out").noconvert(), nb::arg("slots").noconvert().none(),
+             nb::arg("first_column"), nb::arg("count"), "Fill columns of a block of kernel values.")
+        .def("block", &Rows::template block<double>, nb::arg("terms"),
+             nb::arg("numbers").noconvert(), nb::arg("first"), nb::arg("points").noconvert().none(),
+             nb::arg("out").noconvert(), nb::arg("slots").noconvert().none(),
+             nb::arg("first_column"), nb::arg("count"),
              "Fill columns of a block of kernel values.");
     module.def("kernel_self_sums", &self_sums<Real>, nb::arg("matrix"), nb::arg("kernel"),
                nb::arg("centre").noconvert().none(), nb::arg("first"), nb::arg("out").noconvert(),

@@ -22,11 +22,12 @@ using Numbers = Array<const std::int64_t, 1>;
 using Floats = Array<const double, 1>;
 using Matrix32 = Array<const float, 2>;
 
-std::tuple<std::int64_t, double> solve_working_set(Matrix32 kernel, Floats diagonal, Floats lower,
-                                                   Floats upper, Array<double, 1> beta,
-                                                   Array<double, 1> gradient, bool is_balanced,
-                                                   bool second_order, double tolerance,
-                                                   std::int64_t most_steps) {
+template <class Value>
+std::tuple<std::int64_t, double> solve_working_set(Array<const Value, 2> kernel, Floats diagonal,
+                                                   Floats lower, Floats upper,
+                                                   Array<double, 1> beta, Array<double, 1> gradient,
+                                                   bool is_balanced, bool second_order,
+                                                   double tolerance, std::int64_t most_steps) {
     const std::size_t count = beta.size();
     require(kernel.shape(0) == count && kernel.shape(1) == count,
             "the kernel matrix must have a row and a column for every variable");
@@ -37,8 +38,9 @@ std::tuple<std::int64_t, double> solve_working_set(Matrix32 kernel, Floats diago
     const nb::gil_scoped_release unlocked;
     const auto rule = second_order ? hinge::PairRule::second_order : hinge::PairRule::first_order;
     const auto size = static_cast<std::int64_t>(count);
-    hinge::WorkingSetSolver solver({size, size, kernel.data(), diagonal.data(), lower.data(),
-                                    upper.data(), beta.data(), gradient.data(), is_balanced, rule});
+    hinge::WorkingSetSolver<Value> solver({size, size, kernel.data(), diagonal.data(), lower.data(),
+                                           upper.data(), beta.data(), gradient.data(), is_balanced,
+                                           rule});
     const hinge::WorkingSetEnd end = solver.solve(tolerance, most_steps);
     return {end.steps, end.violation};
 }
@@ -78,15 +80,21 @@ void pick_cached(Matrix32 rows, Numbers slots, Numbers columns, Array<float, 2> 
                        static_cast<std::int64_t>(columns.size()));
 }
 
-}  // namespace
-
-void bind_working_set(nb::module_& module) {
-    module.def("solve_working_set", &solve_working_set, nb::arg("kernel").noconvert(),
+template <class Value>
+void bind_solve(nb::module_& module) {
+    module.def("solve_working_set", &solve_working_set<Value>, nb::arg("kernel").noconvert(),
                nb::arg("diagonal").noconvert(), nb::arg("lower").noconvert(),
                nb::arg("upper").noconvert(), nb::arg("beta").noconvert(),
                nb::arg("gradient").noconvert(), nb::arg("is_balanced"), nb::arg("second_order"),
                nb::arg("tolerance"), nb::arg("most_steps"),
                "Solve the dual program over a working set; return the steps and the violation.");
+}
+
+}  // namespace
+
+void bind_working_set(nb::module_& module) {
+    bind_solve<float>(module);
+    bind_solve<double>(module);
     module.def("add_cached", &add_cached, nb::arg("rows").noconvert(), nb::arg("slots").noconvert(),
                nb::arg("coef").noconvert(), nb::arg("first"), nb::arg("last"),
                nb::arg("out").noconvert(), "Add kept kernel rows, times their coefficients.");

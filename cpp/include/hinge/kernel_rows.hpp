@@ -1,7 +1,7 @@
 // Kernel values of some rows (the terms) with many others (the points), by panels and tiles.
 //
 //   add_terms   f_j += sum_i coef_i k(x_i, z_j)    nothing is stored: a pass over the points
-//   fill_block  K_ij  = k(x_i, z_j)                as float32, a row for every term
+//   fill_block  K_ij  = k(x_i, z_j)                a row of floats or doubles for every term
 //
 // Terms are summed in their order, panel by panel, in float64: f_j has the same bits whatever other
 // points are evaluated with it and whoever shares out the points among threads.
@@ -199,13 +199,13 @@ void add_terms(const Kernel& kernel, const TermPanels<Real>& terms, const TileRe
 }
 
 // Writes the values of one tile and panel, of shape (points, kPanelRows), to a row for every term.
-template <class Real>
-void turn_over(const Real* values, std::int64_t points, std::int64_t terms, float* const* rows,
+template <class Real, class Out>
+void turn_over(const Real* values, std::int64_t points, std::int64_t terms, Out* const* rows,
                std::int64_t first) {
     constexpr std::int64_t kSide = kLanes<float>;
     std::int64_t r = 0;
     std::int64_t lane = 0;
-    if constexpr (sizeof(Real) == sizeof(float)) {
+    if constexpr (sizeof(Real) == sizeof(float) && sizeof(Out) == sizeof(float)) {
         for (; lane + kSide <= terms; lane += kSide) {
             for (r = 0; r + kSide <= points; r += kSide) {
                 transpose_square(values + r * kPanelRows<Real> + lane, kPanelRows<Real>,
@@ -220,15 +220,15 @@ void turn_over(const Real* values, std::int64_t points, std::int64_t terms, floa
     }
     for (; lane < terms; ++lane) {
         for (r = 0; r < points; ++r) {
-            rows[lane][first + r] = static_cast<float>(values[r * kPanelRows<Real> + lane]);
+            rows[lane][first + r] = static_cast<Out>(values[r * kPanelRows<Real> + lane]);
         }
     }
 }
 
 // rows[term][point] = k(term, point).
-template <class Real, class Kernel>
+template <class Real, class Kernel, class Out>
 void fill_block(const Kernel& kernel, const TermPanels<Real>& terms, const TileReader<Real>& read,
-                Selection points, Sides<Real> sides, float* const* rows) {
+                Selection points, Sides<Real> sides, Out* const* rows) {
     KernelPass<Real, Kernel> pass(kernel, terms);
     pass.over(read, points, sides,
               [&](std::int64_t panel, std::int64_t first, std::int64_t size, const Real* values) {

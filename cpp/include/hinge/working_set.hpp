@@ -28,10 +28,12 @@ namespace hinge {
 
 enum class PairRule { first_order, second_order };
 
+// Value is float, as kernel rows are kept, or double where float32 is not exact enough.
+template <class Value>
 struct WorkingSet {
     std::int64_t count;
     std::int64_t stride;     // values from one row of the kernel matrix to the next
-    const float* kernel;     // count rows
+    const Value* kernel;     // count rows
     const double* diagonal;  // d
     const double* lower;
     const double* upper;
@@ -46,9 +48,10 @@ struct WorkingSetEnd {
     double violation;
 };
 
+template <class Value>
 class WorkingSetSolver {
   public:
-    explicit WorkingSetSolver(const WorkingSet& set) : set_(set) {
+    explicit WorkingSetSolver(const WorkingSet<Value>& set) : set_(set) {
         const auto size = static_cast<std::size_t>(set.count);
         curvature_.resize(size);
         not_up_.resize(size);
@@ -133,11 +136,12 @@ class WorkingSetSolver {
         if (j >= set_.count) {
             return false;
         }
-        const float* row_i = set_.kernel + i * set_.stride;
-        const float* row_j = set_.kernel + j * set_.stride;
+        const Value* row_i = set_.kernel + i * set_.stride;
+        const Value* row_j = set_.kernel + j * set_.stride;
         const auto at_i = static_cast<std::size_t>(i);
         const auto at_j = static_cast<std::size_t>(j);
-        const double curved = curvature_[at_i] + curvature_[at_j] - 2.0 * row_i[j];
+        const double curved =
+            curvature_[at_i] + curvature_[at_j] - 2.0 * static_cast<double>(row_i[j]);
         double step = (set_.gradient[j] - set_.gradient[i]) / std::max(curved, kFlat);
         const double room_i = set_.upper[i] - set_.beta[i];
         const double room_j = set_.beta[j] - set_.lower[j];
@@ -166,7 +170,7 @@ class WorkingSetSolver {
 
     // The down variable with which a step from i promises most; count if there is none.
     std::int64_t best_partner(std::int64_t i) noexcept {
-        const float* row = set_.kernel + i * set_.stride;
+        const Value* row = set_.kernel + i * set_.stride;
         const double* e = set_.gradient;
         const double* not_down = not_down_.data();
         const double* curvature = curvature_.data();
@@ -207,7 +211,7 @@ class WorkingSetSolver {
         if (best == set_.count) {
             return false;
         }
-        const float* row = set_.kernel + best * set_.stride;
+        const Value* row = set_.kernel + best * set_.stride;
         const double curved = std::max(curvature_[static_cast<std::size_t>(best)], kFlat);
         const double before = set_.beta[best];
         set_.beta[best] =
@@ -223,7 +227,7 @@ class WorkingSetSolver {
         return change != 0.0;
     }
 
-    WorkingSet set_;
+    WorkingSet<Value> set_;
     AlignedVector<double> curvature_;
     AlignedVector<double> not_up_;    // 0 where it may grow, infinity where not
     AlignedVector<double> not_down_;  // 0 where it may shrink, minus infinity where not

@@ -9,6 +9,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +33,8 @@ Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Ids = NDArray[np.int64]
 Check = Callable[[], None]
+Terms = tuple[Ids, Floats]  # rows and their coefficients
+Points = tuple[Ids | None, int, int]  # columns (None for all), the first of them, and the end
 
 VALUES_A_CALL = 1 << 22  # kernel values that one native call computes: some 10 ms
 _LARGEST_UNSCALED = 1e25
@@ -109,7 +113,38 @@ class KernelSource(ABC):
 
         self._share(fill, len(ids), n_columns)
 
-    def add(self, ids: Ids, coef: Floats, out: Floats, columns: Ids | None = None) -> None:
+    def exact_block(self, ids: Ids) -> Floats:
+        """Return the kernel of some rows with each other, in float64.
+
+        Parameters
+        ----------
+        ids : ndarray of int64
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (len(ids), len(ids))
+            The values, divided by ``unit``.
+        """
+        block = np.empty((len(ids), len(ids)))
+        slots = np.arange(len(ids))
+        self.computed += len(ids) ** 2
+
+        def fill(first: int, stop: int) -> None:
+            self._fill(ids, ids, first, stop, block, slots)
+
+        self._share(fill, len(ids), len(ids))
+        return block
+
+    def add(
+        self,
+        ids: Ids,
+        coef: Floats,
+        out: Floats,
+        columns: Ids | None = None,
+        *,
+        exact: bool = False,
+    ) -> None:
         """Add ``sum_i coef_i k(x_i, x_j)`` to ``out[j]``, for every row j or those in ``columns``.
 
         Parameters
@@ -122,12 +157,15 @@ class KernelSource(ABC):
             What to add to.
         columns : ndarray of int64 or None, default=None
             The rows at which to evaluate; None for every row.
+        exact : bool, default=False
+            Whether kernel values are taken in float64.
         """
         n_columns = self.n_rows if columns is None else len(columns)
         self.computed += len(ids) * n_columns
 
         def part(first: int, stop: int) -> None:
-            self._add(ids, coef, out, columns, first, stop)
+            points = (columns, first, stop)
+            self._add((ids, coef), points, out, exact)
 
         self._share(part, len(ids), n_columns)
 
@@ -139,14 +177,18 @@ class KernelSource(ABC):
 
     @abstractmethod
     def _fill(
-        self, ids: Ids, columns: Ids | None, first: int, stop: int, out: Singles, slots: Ids
+        self,
+        ids: Ids,
+        columns: Ids | None,
+        first: int,
+        stop: int,
+        out: Singles | Floats,
+        slots: Ids,
     ) -> None:
-        """Write columns ``first`` to ``stop`` of a block."""
+        """Write columns ``first`` to ``stop`` of a block, in the precision of ``out``."""
 
     @abstractmethod
-    def _add(
-        self, ids: Ids, coef: Floats, out: Floats, columns: Ids | None, first: int, stop: int
-    ) -> None:
+    def _add(self, terms: Terms, points: Points, out: Floats, exact: bool) -> None:
         """Add the sums at columns ``first`` to ``stop``."""
 
     def _share(self, work: Callable[[int, int], None], n_terms: int, n_columns: int) -> None:
@@ -198,21 +240,34 @@ class NativeSource(KernelSource):
         super().__init__(rows.n_rows, 1.0 if native.is_normalised else unit_of(diagonal))
         if precision is np.float32 and centre is None and not rows.is_sparse:
             matrix, self.copy_mb = compact(rows, matrix, spare_mb)
-        scales = scales_of(native, rows, self.unit)
-        self._rows = native_rows(native, matrix, (centre, scales), precision)
+        self._sides = centre, scales_of(native, rows, self.unit)
+        self._native, self._whole = native, rows
+        self._rows = native_rows(native, matrix, self._sides, precision)
+
+    @cached_property
+    def _exact_rows(self) -> Any:
+        """The rows in float64."""
+        return native_rows(self._native, view(self._whole), self._sides, np.float64)
 
     def _fill(
-        self, ids: Ids, columns: Ids | None, first: int, stop: int, out: Singles, slots: Ids
+        self,
+        ids: Ids,
+        columns: Ids | None,
+        first: int,
+        stop: int,
+        out: Singles | Floats,
+        slots: Ids,
     ) -> None:
+        rows = self._rows if out.dtype == np.float32 else self._exact_rows
         points = None if columns is None else columns[first:stop]
-        self._rows.block(self._rows, ids, first, points, out, slots, first, stop - first)
+        rows.block(rows, ids, first, points, out, slots, first, stop - first)
 
-    def _add(
-        self, ids: Ids, coef: Floats, out: Floats, columns: Ids | None, first: int, stop: int
-    ) -> None:
-        points = None if columns is None else columns[first:stop]
+    def _add(self, terms: Terms, points: Points, out: Floats, exact: bool) -> None:
+        rows = self._exact_rows if exact else self._rows
+        (ids, coef), (columns, first, stop) = terms, points
+        where = None if columns is None else columns[first:stop]
         target = out[first:stop].reshape(-1, 1)
-        self._rows.add(self._rows, ids, coef.reshape(1, -1), first, points, target)
+        rows.add(rows, ids, coef.reshape(1, -1), first, where, target)
 
 
 class PythonSource(KernelSource):
@@ -223,30 +278,38 @@ class PythonSource(KernelSource):
     kernel : Kernel
         The kernel.
     rows : Rows
-        The rows.
+        The training data.
+    present : ndarray of int64
+        Which of its rows are those of the source: a matrix knows rows by their numbers.
     """
 
-    def __init__(self, kernel: Kernel, rows: Rows) -> None:
-        super().__init__(rows.n_rows, unit_of(kernel.training_diagonal(rows)))
+    def __init__(self, kernel: Kernel, rows: Rows, present: Ids) -> None:
+        super().__init__(len(present), unit_of(kernel.training_diagonal(rows)[present]))
         self._kernel = kernel
-        self._matrix_rows = rows
+        self._whole = rows
+        self._present = present
 
     def _values(self, ids: Ids, columns: Ids | None, first: int, stop: int) -> Floats:
         points = np.arange(first, stop) if columns is None else columns[first:stop]
-        some = self._matrix_rows.take(points).matrix
-        terms = self._kernel.operand(self._matrix_rows, ids)
+        some = self._whole.take(self._present[points]).matrix
+        terms = self._kernel.operand(self._whole, self._present[ids])
         return self._kernel.block(some, terms) / self.unit
 
     def _fill(
-        self, ids: Ids, columns: Ids | None, first: int, stop: int, out: Singles, slots: Ids
+        self,
+        ids: Ids,
+        columns: Ids | None,
+        first: int,
+        stop: int,
+        out: Singles | Floats,
+        slots: Ids,
     ) -> None:
         out[slots, first:stop] = self._values(ids, columns, first, stop).T
 
-    def _add(
-        self, ids: Ids, coef: Floats, out: Floats, columns: Ids | None, first: int, stop: int
-    ) -> None:
-        values = self._values(ids, columns, first, stop).astype(np.float32)
-        out[first:stop] += values @ coef
+    def _add(self, terms: Terms, points: Points, out: Floats, exact: bool) -> None:
+        (ids, coef), (columns, first, stop) = terms, points
+        values: NDArray[Any] = self._values(ids, columns, first, stop)
+        out[first:stop] += (values if exact else values.astype(np.float32)) @ coef
 
     def _share(self, work: Callable[[int, int], None], n_terms: int, n_columns: int) -> None:
         """Do the work on this thread alone: a caller's function need not be safe in others."""
@@ -264,7 +327,9 @@ def unit_of(diagonal: Floats) -> float:
     return 1.0 if is_usual or largest == 0.0 else largest
 
 
-def source(kernel: Kernel, rows: Rows, spare_mb: float = 0.0) -> KernelSource:
+def source(
+    kernel: Kernel, rows: Rows, spare_mb: float = 0.0, present: Ids | None = None
+) -> KernelSource:
     """Return where to get the kernel values of some rows from.
 
     Parameters
@@ -272,9 +337,11 @@ def source(kernel: Kernel, rows: Rows, spare_mb: float = 0.0) -> KernelSource:
     kernel : Kernel
         A resolved kernel.
     rows : Rows
-        The rows.
+        The training data.
     spare_mb : float, default=0.0
         Memory that a compact copy of the rows may take; it makes passes faster.
+    present : ndarray of int64 or None, default=None
+        Which of the rows the source is of; None for all.
 
     Returns
     -------
@@ -282,4 +349,6 @@ def source(kernel: Kernel, rows: Rows, spare_mb: float = 0.0) -> KernelSource:
         The source.
     """
     native = native_kernel(kernel)
-    return PythonSource(kernel, rows) if native is None else NativeSource(native, rows, spare_mb)
+    if native is None:
+        return PythonSource(kernel, rows, np.arange(rows.n_rows) if present is None else present)
+    return NativeSource(native, rows if present is None else rows.take(present), spare_mb)

@@ -24,6 +24,9 @@ differs from the current one by at most :math:`\sqrt{2 g}\,\sqrt{k(x, x)}` at x,
 margin stays on its side of the corner wherever the optimum lies are settled for good. It decides
 something only when the gap is below about one.
 
+Kernel values are float32. Where the judge refuses what they claim, or nothing moves in them any
+more, the scores are summed up anew in float64 and the run goes on in that precision.
+
 Different from the paper: sets of hundreds instead of ten rows, the pair rule inside, the deferred
 sums of resting rows, and the exact screening.
 
@@ -37,9 +40,10 @@ References
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hinge._native import core
 from hinge.parameters import count, positive
@@ -51,11 +55,13 @@ from hinge.solvers.kernel.dual_state import (
     Floats,
     Ids,
     KernelState,
+    best_intercept,
     dual_program,
     note_values,
     point_of,
     progress_of,
     start_beta,
+    turn_exact,
 )
 from hinge.solvers.kernel.queue import advance_queue, advance_rejoining, begin_rejoining
 from hinge.solvers.kernel.screening import screen
@@ -65,6 +71,7 @@ _INNER = 0.1  # share of the violation at which a working set is left
 _MOST_PAIRS = 20_000  # steps on one working set: some 20 ms
 _SMALLEST_SET = 64
 _SMALL_SET, _LARGE_SET = 512, 2048
+_LARGE_EXACT_SET = 1024  # whose matrix has as many bytes
 _KEPT = 0.75  # share of a working set that rows of the last one may fill
 _ROUNDS_TO_REST = 8  # rounds between two looks for rows that may rest
 _REST_SHARE = 0.1  # that they must make up for the change to be worth it
@@ -155,14 +162,24 @@ class Decomposition(Solver):
 
     def point(self, state: KernelState) -> Point:
         """Return the coefficients, and the intercept that shares the violation out."""
-        return point_of(state, state.ends(state.gradient()).intercept)
+        return point_of(state, best_intercept(state, state.ends(state.gradient())))
 
     def progress(self, state: KernelState) -> Progress:
         """Return the own gap and violation, where the scores are complete."""
         return progress_of(state)
 
+    def go_on(self, state: KernelState, *, at_rest: bool) -> bool:  # noqa: ARG002
+        """Go on in float64 where float32 has come to its end."""
+        if state.is_exact:
+            return False
+        turn_exact(state)
+        return True
+
     def _round(self, state: KernelState) -> None:
         """Choose and solve a working set; its changes go into the queue."""
+        if state.was_refused and not state.is_exact:
+            turn_exact(state)
+            return
         gradient = state.gradient()
         ends = state.ends(gradient)
         if state.is_complete:
@@ -176,7 +193,11 @@ class Decomposition(Solver):
         elif ends.violation <= state.aim:
             begin_rejoining(state)
             return
-        if self.shrinking and state.rounds % _ROUNDS_TO_REST == _ROUNDS_TO_REST - 1:
+        if (
+            self.shrinking
+            and not state.is_exact
+            and state.rounds % _ROUNDS_TO_REST == _ROUNDS_TO_REST - 1
+        ):
             _let_rest(state, gradient, ends)
         chosen = self._choose(state, gradient)
         self._solve(state, chosen, gradient, ends)
@@ -234,7 +255,7 @@ def _set_size(state: KernelState) -> int:
     program = state.program
     inside = int(np.count_nonzero((state.beta > program.lower) & (state.beta < program.upper)))
     least = min(max(len(state.beta) // 4, _SMALLEST_SET), _SMALL_SET)
-    return min(max(2 * inside, least), _LARGE_SET)
+    return min(max(2 * inside, least), _LARGE_EXACT_SET if state.is_exact else _LARGE_SET)
 
 
 def _still_inside(state: KernelState, taking_part: np.ndarray) -> Ids:
@@ -254,8 +275,10 @@ def _smallest(values: Floats, most: int) -> Ids:
     return np.asarray(candidates[np.isfinite(values[candidates])], dtype=np.int64)
 
 
-def _kernel_among(state: KernelState, chosen: Ids) -> np.ndarray:
+def _kernel_among(state: KernelState, chosen: Ids) -> NDArray[Any]:
     """Return the kernel matrix of the working set: kept rows are looked up, others computed."""
+    if state.is_exact:
+        return state.source.exact_block(chosen)
     slots = state.cache.lookup(chosen)
     matrix = np.empty((len(chosen), len(chosen)), dtype=np.float32)
     missing = np.flatnonzero(slots < 0)

@@ -22,10 +22,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from hinge.losses.intercept import optimal_intercepts
 from hinge.machines import KernelCache, KernelSource, source
 from hinge.problem import Intercept, Problem
 from hinge.result import Point, Progress
-from hinge.rows import Rows
 from hinge.solvers.linear.balance import balance
 from hinge.solvers.protocol import State
 
@@ -46,8 +46,6 @@ class Program:
     ----------
     present : ndarray of int64 or None
         Which rows of the problem these are; None for all.
-    rows : Rows
-        The rows.
     linear, lower, upper, diagonal : ndarray
         The program's coefficients and bounds.
     is_balanced : bool
@@ -55,7 +53,6 @@ class Program:
     """
 
     present: Ids | None
-    rows: Rows
     linear: Floats
     lower: Floats
     upper: Floats
@@ -117,6 +114,10 @@ class KernelState(State):
         Own values when all scores were last complete.
     at_rest : bool
         Whether nothing moves any more.
+    is_rejoining : bool
+        Whether resting rows are being told what they have missed.
+    is_exact : bool
+        Whether kernel values are taken in float64, because float32 was not enough.
     """
 
     problem: Problem
@@ -138,6 +139,7 @@ class KernelState(State):
     violation: float = math.inf
     at_rest: bool = False
     is_rejoining: bool = False
+    is_exact: bool = False
     _transient: ClassVar[tuple[str, ...]] = ("problem", "program", "source", "cache")
 
     @cached_property
@@ -149,8 +151,8 @@ class KernelState(State):
     def source(self) -> KernelSource:
         """Where kernel values come from."""
         assert self.problem.kernel is not None
-        rows = present_rows(self.problem)[1]
-        return source(self.problem.kernel, rows, _COPY_SHARE * self.cache_mb)
+        spare = _COPY_SHARE * self.cache_mb
+        return source(self.problem.kernel, self.problem.rows, spare, present_rows(self.problem))
 
     @cached_property
     def cache(self) -> KernelCache:
@@ -189,12 +191,11 @@ class KernelState(State):
             self.source.release()
 
 
-def present_rows(problem: Problem) -> tuple[Ids | None, Rows]:
-    """Return the rows that have a cost: which they are (None for all), and themselves."""
+def present_rows(problem: Problem) -> Ids | None:
+    """Return which rows have a cost; None for all."""
     if problem.sample_weight is None or bool(np.all(problem.sample_weight > 0.0)):
-        return None, problem.rows
-    present = np.flatnonzero(problem.sample_weight > 0.0)
-    return present, problem.rows.take(present)
+        return None
+    return np.flatnonzero(problem.sample_weight > 0.0)
 
 
 def dual_program(problem: Problem, unit: float) -> Program:
@@ -212,12 +213,11 @@ def dual_program(problem: Problem, unit: float) -> Program:
     Program
         The program in ``unit * beta``.
     """
-    present, rows = present_rows(problem)
+    present = present_rows(problem)
     dual = problem.dual()
     some = slice(None) if present is None else present
     return Program(
         present=present,
-        rows=rows,
         linear=dual.linear[some],
         lower=dual.lower[some] * unit,
         upper=dual.upper[some] * unit,
@@ -240,6 +240,34 @@ def start_beta(problem: Problem, program: Program, warm: Point | None, unit: flo
     return np.asarray(signs * alpha, dtype=np.float64)
 
 
+def turn_exact(state: KernelState) -> None:
+    """Go on with kernel values in float64: scores are summed up anew, and nothing is kept."""
+    state.is_exact = True
+    state.scores = np.zeros(len(state.beta))
+    state.queue = np.flatnonzero(state.beta)
+    state.queue_changes = state.beta[state.queue]
+    state.group[:] = -1
+    state.settled[:] = False
+    state.deferred[:] = 0.0
+    state.violation = math.inf
+    state.primal = state.dual = math.nan
+    state.is_rejoining = state.at_rest = False
+
+
+def best_intercept(state: KernelState, ends: Ends) -> float:
+    """Return the intercept of the least objective that leaves no more than the violation."""
+    if not ends.is_balanced:
+        return 0.0
+    if not (math.isfinite(ends.up) and math.isfinite(ends.down)):
+        return ends.intercept
+    problem, program = state.problem, state.program
+    some = slice(None) if program.present is None else program.present
+    costs, signs = problem.costs[some], problem.signs[some]
+    low, high = optimal_intercepts(problem.loss, state.scores, signs, costs)
+    least, most = sorted((-ends.down, -ends.up))
+    return min(max(0.5 * (low + high), least), most)
+
+
 def point_of(state: KernelState, intercept: float) -> Point:
     """Return the point of a state as float64 copies."""
     program, problem = state.program, state.problem
@@ -258,7 +286,7 @@ def note_values(state: KernelState, ends: Ends) -> None:
     problem, program = state.problem, state.program
     unit = state.source.unit
     some = slice(None) if program.present is None else program.present
-    margins = problem.signs[some] * (state.scores + ends.intercept)
+    margins = problem.signs[some] * (state.scores + best_intercept(state, ends))
     costs = problem.costs[some]
     norm = float(state.beta @ state.scores) / unit
     curved = float(np.sum(program.diagonal * state.beta**2)) / unit

@@ -15,6 +15,11 @@ def advance_queue(state: KernelState) -> None:
     """Add some of the queued changes to the scores; kept rows all at once, they are cheap."""
     scores = state.scores.copy()
     ids, changes = state.queue, state.queue_changes
+    if state.is_exact:
+        limit = max(ROWS_A_STEP, VALUES_A_STEP // len(scores) // ROWS_A_STEP * ROWS_A_STEP)
+        state.source.add(ids[:limit], changes[:limit], scores, exact=True)
+        state.scores, state.queue, state.queue_changes = scores, ids[limit:], changes[limit:]
+        return
     slots = state.cache.slots(ids)
     kept = slots >= 0
     state.cache.add(slots[kept], changes[kept], scores)
