@@ -25,7 +25,8 @@ margin stays on its side of the corner wherever the optimum lies are settled for
 something only when the gap is below about one.
 
 Kernel values are float32. Where the judge refuses what they claim, or nothing moves in them any
-more, the scores are summed up anew in float64 and the run goes on in that precision.
+more, the scores are summed up anew in float64 and the run goes on in that precision; a working set
+that pairs do not finish is helped by Newton steps (:mod:`hinge.solvers.kernel.inside_steps`).
 
 Different from the paper: sets of hundreds instead of ten rows, the pair rule inside, the deferred
 sums of resting rows, and the exact screening.
@@ -63,13 +64,14 @@ from hinge.solvers.kernel.dual_state import (
     start_beta,
     turn_exact,
 )
+from hinge.solvers.kernel.inside_steps import step_inside
 from hinge.solvers.kernel.queue import advance_queue, advance_rejoining, begin_rejoining
 from hinge.solvers.kernel.screening import screen
 from hinge.solvers.protocol import Solver, Support
 
 _INNER = 0.1  # share of the violation at which a working set is left
 _MOST_PAIRS = 20_000  # steps on one working set: some 20 ms
-_SMALLEST_SET = 64
+_SMALLEST_SET = 256
 _SMALL_SET, _LARGE_SET = 512, 2048
 _LARGE_EXACT_SET = 1024  # whose matrix has as many bytes
 _KEPT = 0.75  # share of a working set that rows of the last one may fill
@@ -89,7 +91,7 @@ class Decomposition(Solver):
         Whether rows that cannot move for now are left out of the sums until the end.
     working_set : int or None, default=None
         Rows of a working set; None is twice as many as are strictly inside their bounds, between
-        512 (or a quarter of all rows, if that is less) and 2048.
+        512 (a quarter of all rows if that is less, but 256) and 2048.
     tolerance : float, default=1e-3
         Violation at which resting rows rejoin; the run goes on below it if asked to.
 
@@ -225,9 +227,10 @@ class Decomposition(Solver):
         kernel = _kernel_among(state, chosen)
         beta, slope = state.beta[chosen], gradient[chosen]
         bounds = program.lower[chosen], program.upper[chosen]
-        steps, _ = core.solve_working_set(
+        diagonal = program.diagonal[chosen]
+        steps, left = core.solve_working_set(
             kernel,
-            program.diagonal[chosen],
+            diagonal,
             *bounds,
             beta,
             slope,
@@ -236,6 +239,9 @@ class Decomposition(Solver):
             _INNER * ends.violation,
             max(0, most),
         )
+        is_slow = left > _INNER * ends.violation
+        if is_slow and state.is_exact:
+            steps += step_inside(kernel, diagonal, bounds, beta, slope, program.is_balanced)
         state.steps += steps
         state.rounds += 1
         changes = beta - state.beta[chosen]
@@ -243,6 +249,9 @@ class Decomposition(Solver):
         state.beta[chosen] = beta
         state.queue, state.queue_changes = chosen[moved], changes[moved]
         state.previous = chosen
+        if is_slow and not state.is_exact and len(chosen) == len(state.beta):
+            turn_exact(state)  # all rows are here, and pairs will not do it
+            return
         noise = _ROUNDING * max(1.0, float(np.max(np.abs(gradient))))
         if not moved.any() or ends.violation <= noise:
             state.at_rest = state.is_complete
