@@ -54,7 +54,7 @@ def convergence_message(
             "Rounding is all that is left of it, so that no more training can help: loosen tol."
         )
     else:
-        parts += [_cause(rows, objective), _advice(worst.status)]
+        parts += [likely_cause(rows, objective.C), _advice(worst.status)]
     return " ".join(parts)
 
 
@@ -89,8 +89,16 @@ def _meaning(worst: Solution, solutions: list[Solution], rows: Rows, values: Any
     )
 
 
-def _cause(rows: Rows, objective: Objective) -> str:
-    """Return the likely cause: uneven features, a C that is large for the rows, or neither."""
+def likely_cause(rows: Rows, C: float) -> str:
+    """Return the likely cause: uneven features, a C that is large for the rows, or neither.
+
+    Parameters
+    ----------
+    rows : Rows
+        What was trained on.
+    C : float
+        Weight of the losses.
+    """
     scales = column_scales(rows)
     used = np.flatnonzero(scales > 0)
     if len(used):
@@ -101,13 +109,13 @@ def _cause(rows: Rows, objective: Objective) -> str:
                 f"Likely cause: features of uneven scale, column {large} being {ratio:.2g} times "
                 f"as large as column {small}."
             )
-    cost = objective.C * float(np.mean(rows.squared_norms))
+    cost = C * float(np.mean(rows.squared_norms))
     if _LARGE_COST <= cost < math.inf:
         return (
-            f"Likely cause: C={objective.C:g} is large for rows whose squared norm is "
+            f"Likely cause: C={C:g} is large for rows whose squared norm is "
             f"{float(np.mean(rows.squared_norms)):.2g} on average."
         )
-    return f"Likely cause: the tolerance or the limit is low for C={objective.C:g}."
+    return f"Likely cause: the tolerance or the limit is low for C={C:g}."
 
 
 def _advice(status: Status) -> str:

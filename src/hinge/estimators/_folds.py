@@ -19,7 +19,7 @@ from hinge.block_map import map_blocks
 from hinge.errors import InvalidParameterError
 from hinge.estimators._clock import Clock
 from hinge.estimators._data import class_weights
-from hinge.estimators._options import LinearOptions
+from hinge.estimators._options import FitOptions
 from hinge.multiclass import Labels, class_problem
 from hinge.multiclass.workers import HandOver, call_here, map_in_threads
 from hinge.result import Solution, Status
@@ -135,7 +135,7 @@ def fold_paths(
     rows: Rows,
     folds: list[Fold],
     Cs: list[float],
-    options: LinearOptions,
+    options: FitOptions,
     clock: Clock,
     flag: StopFlag,
     callback: Callable[[FoldEvent], Any] | None = None,
@@ -150,7 +150,7 @@ def fold_paths(
         Divisions of the rows.
     Cs : list of float
         Values of C.
-    options : LinearOptions
+    options : FitOptions
         Objective, solver, criteria, seed and threads.
     clock : Clock
         Time limit.

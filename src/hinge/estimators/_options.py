@@ -16,7 +16,7 @@ from hinge.result import Stop
 from hinge.solvers import Solver, solver_names
 from hinge.threads import thread_count
 
-_LOSSES = ("hinge", "squared_hinge", "huber")
+LOSSES = ("hinge", "squared_hinge", "huber")
 _EITHER = "auto"  # what dual= may be besides True and False
 
 
@@ -35,7 +35,7 @@ class _Scheme(enum.StrEnum):
 
 
 @dataclass(frozen=True)
-class LinearOptions:
+class FitOptions:
     """What a fit is asked to do.
 
     Parameters
@@ -59,7 +59,7 @@ class LinearOptions:
     threads: int
 
 
-def linear_options(model: Any) -> LinearOptions:
+def linear_options(model: Any) -> FitOptions:
     """Return the checked options of a linear classifier.
 
     Parameters
@@ -69,13 +69,13 @@ def linear_options(model: Any) -> LinearOptions:
     """
     stop = Stop(
         gap=not_negative(model.tol, "tol"),
-        seconds=_time_limit(model.time_limit),
+        seconds=time_limit(model.time_limit),
         steps=count(model.max_iter, "max_iter"),
     )
     check.boolean("warm_start", model.warm_start)
     count(int(model.verbose) if model.verbose in (True, False) else model.verbose, "verbose")
     check.callback(model.callback)
-    return LinearOptions(
+    return FitOptions(
         objective=linear_objective(model),
         solver=_solver(model.solver),
         stop=stop,
@@ -113,7 +113,7 @@ def linear_objective(model: Any) -> Objective:
             message = f"dual must be True, False or 'auto'; got {model.dual!r}."
             raise InvalidParameterError(message) from None
     return Objective(
-        loss=get_loss(check.choice("loss", model.loss, _LOSSES)),
+        loss=get_loss(check.choice("loss", model.loss, LOSSES)),
         C=positive_or_infinite(model.C, "C"),
         intercept=_intercept(model),
         intercept_scale=positive(model.intercept_scaling, "intercept_scaling"),
@@ -134,7 +134,7 @@ def _intercept(model: Any) -> Intercept:
     return Intercept(kind)
 
 
-def _time_limit(seconds: Any) -> float | None:
+def time_limit(seconds: Any) -> float | None:
     return None if seconds is None else positive(seconds, "time_limit")
 
 

@@ -14,13 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from hinge.errors import Interrupted
 from hinge.estimators._callbacks import (
     WRAPPED_FRAMES,
     CallbackSupportMixin,
     ClassEvent,
-    FunctionCaller,
-    TaskTree,
     linear_attributes,
     with_callbacks,
 )
@@ -28,16 +25,10 @@ from hinge.estimators._convergence import convergence_message
 from hinge.estimators._data import training_data
 from hinge.estimators._hard_margin import refuse_not_separable
 from hinge.estimators._linear_model import LinearClassifier, scores
-from hinge.estimators._options import LinearOptions, linear_options
-from hinge.estimators._progress import progress_display
-from hinge.multiclass import (
-    Labels,
-    Listener,
-    Plan,
-    data_fingerprint,
-    has_begun,
-    solve_one_vs_rest,
-)
+from hinge.estimators._listening import fit_listeners, fit_plan, interruption
+from hinge.estimators._options import FitOptions, linear_options
+from hinge.estimators._progress import GAP
+from hinge.multiclass import Labels, data_fingerprint, solve_one_vs_rest
 from hinge.problem import Intercept
 from hinge.result import Certificate, Point, Solution
 from hinge.rows import Rows
@@ -234,11 +225,17 @@ class LinearSVC(CallbackSupportMixin, LinearClassifier):
         rows, labels = training_data(self, X, y, sample_weight)
         arguments = {"X": X, "y": y, "metadata": {"sample_weight": sample_weight}}
         warm = self._warm_points(rows, labels)
+        count = labels.n_problems
+        names = [labels.classes[labels.positive_class(number)] for number in range(count)]
+        has_intercept = options.objective.intercept is not Intercept.NONE
+
+        def attributes(points: dict[int, Point]) -> dict[str, Any]:
+            fitted = linear_attributes(points, count, rows.n_features, has_intercept)
+            return {**fitted, "classes_": labels.classes}
+
         with ExitStack() as stack:
-            listeners = self._listeners(stack, options, rows, labels, arguments)
-            plan = replace(
-                _plan(options, began, listeners), resume=getattr(self.callback, "resumed", None)
-            )
+            listeners = fit_listeners(stack, self, names, GAP, arguments, attributes)
+            plan = fit_plan(options, began, listeners, self.callback)
             flag = stack.enter_context(listening())
             solutions = solve_one_vs_rest(rows, labels, options.objective, warm, plan, flag)
             refuse_not_separable(solutions, labels)
@@ -246,9 +243,7 @@ class LinearSVC(CallbackSupportMixin, LinearClassifier):
             self.data_fingerprint_ = data_fingerprint(rows, labels)
             self.__dict__.pop("index_base_", None)  # of the file that an earlier fit was of
         if flag:
-            seconds = time.perf_counter() - began
-            message = f"fit interrupted after {seconds:.1f} s; the model found so far is kept"
-            raise Interrupted(message, tuple(filter(has_begun, solutions)))
+            raise interruption(began, solutions)
         self._warn_unless_solved(options, rows, labels)
         return self
 
@@ -264,35 +259,6 @@ class LinearSVC(CallbackSupportMixin, LinearClassifier):
         if before is None or not fits:
             return [None] * labels.n_problems
         return [_fitting(solution.point, rows.n_rows) for solution in before]
-
-    def _listeners(
-        self,
-        stack: ExitStack,
-        options: LinearOptions,
-        rows: Rows,
-        labels: Labels,
-        arguments: dict[str, Any],
-    ) -> tuple[Listener, ...]:
-        """Return everybody who wants to know how the fit goes."""
-        count = labels.n_problems
-        names = [labels.classes[labels.positive_class(number)] for number in range(count)]
-        listeners: list[Listener] = []
-        if self.callback is not None:
-            listeners.append(FunctionCaller(self.callback, names))
-        if self.verbose:
-            listeners.append(stack.enter_context(progress_display(names, float(self.tol))))
-        if hasattr(self, "_init_callback_context"):
-            has_intercept = options.objective.intercept is not Intercept.NONE
-
-            def attributes(points: dict[int, Point]) -> dict[str, Any]:
-                fitted = linear_attributes(points, count, rows.n_features, has_intercept)
-                return {**fitted, "classes_": labels.classes}
-
-            tasks = TaskTree(self, arguments, attributes, count)
-            stack.push(lambda kind, *_: tasks.close() if kind is None else None)
-            if tasks.has_listeners:
-                listeners.append(tasks)
-        return tuple(listeners)
 
     def _store(self, solutions: list[Solution], labels: Labels, intercept: Intercept) -> None:
         """Set the fitted attributes; the solutions hold none of the training data."""
@@ -310,7 +276,7 @@ class LinearSVC(CallbackSupportMixin, LinearClassifier):
         self.coef_: NDArray[np.float64] = fitted["coef_"]
         self.intercept_ = fitted["intercept_"]
 
-    def _warn_unless_solved(self, options: LinearOptions, rows: Rows, labels: Labels) -> None:
+    def _warn_unless_solved(self, options: FitOptions, rows: Rows, labels: Labels) -> None:
         message = convergence_message(
             self.solutions_,
             (rows, labels),
@@ -320,14 +286,6 @@ class LinearSVC(CallbackSupportMixin, LinearClassifier):
         )
         if message is not None:
             warnings.warn(message, ConvergenceWarning, stacklevel=3 + WRAPPED_FRAMES)
-
-
-def _plan(options: LinearOptions, began: float, listeners: tuple[Listener, ...]) -> Plan:
-    """Return how to solve, with the time limit less what checking the input has taken."""
-    stop = options.stop
-    if stop.seconds is not None:
-        stop = replace(stop, seconds=max(0.0, stop.seconds - (time.perf_counter() - began)))
-    return Plan(options.solver, stop, options.seed, options.threads, listeners)
 
 
 def _fitting(point: Point, n_rows: int) -> Point:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import time
 import warnings
 from collections.abc import Callable
@@ -15,7 +14,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import check_scoring
 from sklearn.utils import _safe_indexing
 
-from hinge.errors import Interrupted, InvalidParameterError
 from hinge.estimators._checks import boolean
 from hinge.estimators._checks import callback as checked_callback
 from hinge.estimators._clock import Clock
@@ -32,18 +30,18 @@ from hinge.estimators._folds import (
     worst_gaps,
 )
 from hinge.estimators._linear_model import LinearClassifier
-from hinge.estimators._options import LinearOptions, linear_options
+from hinge.estimators._listening import interruption
+from hinge.estimators._options import FitOptions, linear_options
+from hinge.estimators._scoring import folds_interruption, no_score, spread_values, weights_for
 from hinge.estimators.linear_svc import LinearSVC
-from hinge.multiclass import Labels, Plan, data_fingerprint, has_begun, solve_one_vs_rest
+from hinge.multiclass import Labels, Plan, data_fingerprint, solve_one_vs_rest
 from hinge.result import Certificate, Point, Solution, Status
 from hinge.rows import Rows
 from hinge.solvers import Solver, StopFlag, listening
-from hinge.solvers.path import values_of_C
 
 Floats = NDArray[np.float64]
 Paths = list[list[list[Solution]]]
 
-_DECADES = (-4, 4)  # what a number of values of C is spread over, as in scikit-learn
 _OF_THE_MODEL = (
     *("coef_", "intercept_", "solution_", "certificate_", "solutions_", "certificates_"),
     *("classes_", "n_features_in_", "feature_names_in_", "data_fingerprint_"),
@@ -254,21 +252,15 @@ class LinearSVCCV(LinearClassifier):
             scores = self._scores(X, rows, folds, paths, Cs, options.threads)
             best = self._store_scores(Cs, scores, paths, labels)
             if is_interrupted:
-                raise _interruption(began, scores)
+                raise folds_interruption(began, scores)
             if best is None:
-                message = (
-                    f"scoring={self.scoring!r} gives no number for any C: nothing to choose. Use "
-                    "another scoring, or look at scores_ for the folds where it fails."
-                )
-                raise InvalidParameterError(message)
+                raise no_score(self.scoring)
             self._warn_of_folds(options, paths, Cs)
             if refit:
                 warm = [path[best].point for path in paths[0]]
                 solutions = self._refit(rows, labels, warm, options, clock, flag)
         if flag:
-            seconds = time.perf_counter() - began
-            message = f"fit interrupted after {seconds:.1f} s; the model found so far is kept"
-            raise Interrupted(message, tuple(filter(has_begun, solutions)))
+            raise interruption(began, solutions)
         return self
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
@@ -291,7 +283,7 @@ class LinearSVCCV(LinearClassifier):
         if self.scoring is None:
             return float(super().score(X, y, sample_weight))
         scorer = check_scoring(self, scoring=self.scoring)
-        return float(scorer(self, X, y, **_weights_for(scorer, sample_weight)))
+        return float(scorer(self, X, y, **weights_for(scorer, sample_weight)))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "coef_")
@@ -337,7 +329,7 @@ class LinearSVCCV(LinearClassifier):
                 continue
             machine = self._fitted_machine(C, [path[k] for path in paths], fold.labels)
             scorer = check_scoring(machine, scoring=self.scoring)
-            weights = _weights_for(scorer, fold.test_weight)
+            weights = weights_for(scorer, fold.test_weight)
             scores.append(float(scorer(machine, held_out, truth, **weights)))
         return scores
 
@@ -375,7 +367,7 @@ class LinearSVCCV(LinearClassifier):
         rows: Rows,
         labels: Labels,
         warm: list[Point],
-        options: LinearOptions,
+        options: FitOptions,
         clock: Clock,
         flag: StopFlag,
     ) -> list[Solution]:
@@ -400,7 +392,7 @@ class LinearSVCCV(LinearClassifier):
             if hasattr(machine, name):
                 setattr(self, name, getattr(machine, name))
 
-    def _warn_of_folds(self, options: LinearOptions, paths: Paths, Cs: list[float]) -> None:
+    def _warn_of_folds(self, options: FitOptions, paths: Paths, Cs: list[float]) -> None:
         """Say how many fits of the folds have not reached ``tol``, and at which C."""
         ended = (Status.SOLVED, Status.INTERRUPTED)
         fits = [(s, C) for fold in paths for path in fold for s, C in zip(path, Cs, strict=True)]
@@ -418,36 +410,3 @@ class LinearSVCCV(LinearClassifier):
             "max_iter or loosen tol."
         )
         warnings.warn(message, ConvergenceWarning, stacklevel=3)
-
-
-def spread_values(Cs: Any) -> list[float]:
-    """Return the values of C that the parameter ``Cs`` stands for.
-
-    Parameters
-    ----------
-    Cs : int or iterable of float
-        How many, or which.
-    """
-    if isinstance(Cs, int | np.integer) and not isinstance(Cs, bool):
-        if Cs < 1:
-            message = f"Cs must be at least 1, or a list of values of C; got {Cs!r}."
-            raise InvalidParameterError(message)
-        return [float(C) for C in np.logspace(*_DECADES, int(Cs))]
-    return values_of_C(Cs)
-
-
-def _weights_for(scorer: Any, weights: Any) -> dict[str, Any]:
-    """Return the keyword that hands weights to a scorer which takes them."""
-    if weights is None or "sample_weight" not in inspect.signature(scorer).parameters:
-        return {}
-    return {"sample_weight": weights}
-
-
-def _interruption(began: float, scores: Floats) -> Interrupted:
-    """Return the exception for an end during cross-validation."""
-    done = np.count_nonzero(~np.isnan(scores))
-    message = (
-        f"fit interrupted after {time.perf_counter() - began:.1f} s during cross-validation; the "
-        f"scores of the {done} fits of {scores.size} that were done are kept in scores_"
-    )
-    return Interrupted(message)

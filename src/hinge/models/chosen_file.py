@@ -17,8 +17,9 @@ from sklearn.metrics import get_scorer_names
 
 from hinge.errors import InvalidParameterError, ModelFileError, UnsupportedError
 from hinge.estimators._folds import best_position
+from hinge.estimators._scoring import spread_values
 from hinge.estimators.linear_svc import LinearSVC
-from hinge.estimators.linear_svc_cv import LinearSVCCV, spread_values
+from hinge.estimators.linear_svc_cv import LinearSVCCV
 from hinge.models.budget import Budget
 from hinge.models.fields import Fields
 from hinge.models.linear_file import put_linear, take_linear, tensors_of_linear

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from hinge.multiclass.binary_fits import Listener, Plan, has_begun
 from hinge.multiclass.fingerprint import data_fingerprint
 from hinge.multiclass.labels import Labels, Objective, class_problem
-from hinge.multiclass.one_vs_rest import Listener, Plan, has_begun, solve_one_vs_rest
+from hinge.multiclass.one_vs_one import ClassPairs, solve_one_vs_one
+from hinge.multiclass.one_vs_rest import solve_one_vs_rest
 
 __all__ = [
+    "ClassPairs",
     "Labels",
     "Listener",
     "Objective",
@@ -14,5 +17,6 @@ __all__ = [
     "class_problem",
     "data_fingerprint",
     "has_begun",
+    "solve_one_vs_one",
     "solve_one_vs_rest",
 ]

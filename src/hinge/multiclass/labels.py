@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hinge.kernels import Kernel
 from hinge.labels import WeightsAsRead
 from hinge.losses import Loss
 from hinge.problem import Intercept, Problem
@@ -39,12 +40,15 @@ class Objective:
         How the intercept enters the objective.
     intercept_scale : float
         Value of the constant feature of an augmented intercept.
+    kernel : Kernel or None
+        The kernel, with every parameter a number; None for a linear machine.
     """
 
     loss: Loss
     C: float
     intercept: Intercept
     intercept_scale: float = 1.0
+    kernel: Kernel | None = None
 
 
 @dataclass(frozen=True)
@@ -116,5 +120,6 @@ def class_problem(rows: Rows, labels: Labels, objective: Objective, number: int)
         C=objective.C,
         intercept=objective.intercept,
         intercept_scale=objective.intercept_scale,
+        kernel=objective.kernel,
         sample_weight=None if weights is None else WeightsAsRead(weights),
     )
