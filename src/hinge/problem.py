@@ -245,6 +245,26 @@ class Problem:
         other._check_kernel()
         return other
 
+    def with_kernel(self, kernel: str | Kernel | Callable[[Any, Any], Any]) -> Problem:
+        """Return the same problem with another kernel, sharing rows, labels and weights.
+
+        Parameters
+        ----------
+        kernel : str, Kernel or callable
+            As in the constructor.
+
+        Returns
+        -------
+        Problem
+            A new problem over the same data.
+        """
+        other = object.__new__(Problem)
+        other.__dict__.update(self.__dict__)
+        other.__dict__.pop("image_squares", None)  # of the kernel that it had
+        other.kernel = get_kernel(kernel).resolved(self.rows)
+        other._check_kernel()
+        return other
+
     def fingerprint(self) -> str:
         """Return a digest of shape, options, labels, weights and a sample of the blocks.
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields, replace
 from typing import Any
 
-from hinge.errors import unknown_name
+from hinge.errors import UnsupportedError, unknown_name
 from hinge.kernels.base import Kernel
 from hinge.kernels.callable_kernel import CallableKernel
 from hinge.kernels.chi_squared import ChiSquared
@@ -31,6 +32,7 @@ __all__ = [
     "RBF",
     "Sigmoid",
     "get_kernel",
+    "with_gamma",
 ]
 
 _BY_NAME: dict[str, Callable[[], Kernel]] = {
@@ -70,3 +72,32 @@ def get_kernel(kernel: str | Kernel | Callable[[Any, Any], Any]) -> Kernel:
     if callable(kernel):
         return CallableKernel(kernel)
     raise unknown_name(kernel, "kernel", _BY_NAME)
+
+
+def with_gamma(kernel: Kernel, gamma: float) -> Kernel:
+    """Return a kernel with another gamma.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        A kernel that has one, or the normalisation of such a kernel.
+    gamma : float
+        Its new gamma.
+
+    Returns
+    -------
+    Kernel
+        The kernel, all else the same.
+
+    Examples
+    --------
+    >>> with_gamma(Laplacian(0.1), 0.2)
+    Laplacian(gamma=0.2)
+    """
+    if isinstance(kernel, Normalised):
+        return Normalised(with_gamma(kernel.kernel, gamma))
+    names = [own.name for own in fields(kernel)]  # type: ignore[arg-type]
+    if "gamma" not in names:
+        message = f"the kernel {kernel!r} has no gamma to change; leave gammas out."
+        raise UnsupportedError(message)
+    return replace(kernel, gamma=gamma)  # type: ignore[type-var]

@@ -8,7 +8,7 @@ import typing
 from hinge.solvers.driver import Event, Observer, Settings, run, solve
 from hinge.solvers.interrupt import StopFlag, listening
 from hinge.solvers.protocol import Solver, State, Support
-from hinge.solvers.registry import get_solver, solver_names
+from hinge.solvers.registry import get_solver, kernel_solver_names, solver_names
 from hinge.solvers.relay import Relay
 
 if typing.TYPE_CHECKING:
@@ -42,6 +42,7 @@ __all__ = [
     "Support",
     "ValidationMonitor",
     "get_solver",
+    "kernel_solver_names",
     "listening",
     "run",
     "solve",

@@ -46,6 +46,11 @@ def solver_names() -> list[str]:
     return sorted(_BY_NAME)
 
 
+def kernel_solver_names() -> list[str]:
+    """Return the names that ``solver=`` takes besides ``"auto"`` for problems with a kernel."""
+    return sorted(_FOR_KERNELS)
+
+
 def get_solver(solver: str | Solver, problem: Problem, gap: float | None = None) -> Solver:
     """Return the solver of that name, the solver itself, or the one chosen for the problem.
 

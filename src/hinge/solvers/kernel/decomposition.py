@@ -50,6 +50,7 @@ from hinge._native import core
 from hinge.parameters import count, positive
 from hinge.problem import Problem
 from hinge.result import Point, Progress
+from hinge.solvers.kernel.carry import take_over
 from hinge.solvers.kernel.dual_state import (
     REST_GROUPS,
     Ends,
@@ -141,6 +142,8 @@ class Decomposition(Solver):
             settled=np.zeros(n, dtype=bool),
             aim=self.tolerance,
         )
+        if take_over(state, warm):
+            return state
         unit = state.source.unit
         state.beta = start_beta(problem, dual_program(problem, unit), warm, unit)
         state.queue = np.flatnonzero(state.beta)
@@ -190,6 +193,9 @@ class Decomposition(Solver):
             if arrives:
                 screen(state, ends)
                 return  # time for a certificate; whoever wants more asks for another step
+            if ends.violation <= _ROUNDING * max(1.0, float(np.max(np.abs(gradient)))):
+                state.at_rest = True  # rounding alone would move rows to and fro for ever
+                return
             if ends.violation <= state.aim:
                 state.aim = 0.1 * ends.violation
         elif ends.violation <= state.aim:
