@@ -1,0 +1,139 @@
+"""Probabilities of a kernel classifier: sigmoids of scores by machines that have not seen the rows.
+
+For every pair of classes, rows are held out in three parts, each by a machine that starts from the
+solution of the fit without their coefficients. Of many rows at most 4,000 are held out, drawn by
+the seed: a sigmoid has two parameters. Each part may cost no more than a third of the fit.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import sklearn
+from numpy.typing import NDArray
+
+from hinge.certificates.kernel_scores import training_scores
+from hinge.estimators._sigmoid import Sigmoid, fit_sigmoid
+from hinge.problem import Problem
+from hinge.result import Solution
+from hinge.solvers.kernel.held_out import held_out_scores
+
+Floats = NDArray[np.float64]
+Ids = NDArray[np.int64]
+
+_FOLDS = 3
+_MOST_ROWS = 4000  # that are held out
+_VIOLATION = 0.1  # of the margin, at which a machine is good enough for a sigmoid
+_DEPRECATED_SINCE = (1, 9)
+
+
+def warn_of_deprecation(stacklevel: int) -> None:
+    """Say what scikit-learn says of ``probability``, if it does.
+
+    Parameters
+    ----------
+    stacklevel : int
+        How far up the caller of ``fit`` is, as ``warnings.warn`` counts.
+    """
+    version = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
+    if version >= _DEPRECATED_SINCE:
+        message = (
+            "probability is deprecated in scikit-learn 1.9, which will remove it in 1.11; hinge "
+            "follows. Use sklearn.calibration.CalibratedClassifierCV(SVC(), ensemble=False)."
+        )
+        warnings.warn(message, FutureWarning, stacklevel=stacklevel)
+
+
+class Calibrator:
+    """Fits the sigmoid of every pair of classes when its machine is done.
+
+    Parameters
+    ----------
+    seed : int
+        Seed of the parts that are held out.
+    count : int
+        How many pairs there are.
+    flag : callable
+        Returns whether the fit is to end.
+
+    Attributes
+    ----------
+    sigmoids : list of Sigmoid or None
+        The sigmoid of every pair, for the decision values of its problem.
+    """
+
+    def __init__(self, seed: int, count: int, flag: Any) -> None:
+        self.sigmoids: list[Sigmoid | None] = [None] * count
+        self._seed = seed
+        self._flag = flag
+
+    def __call__(self, number: int, problem: Problem, solution: Solution) -> None:
+        """Calibrate a pair of classes.
+
+        Parameters
+        ----------
+        number : int
+            Which pair.
+        problem : Problem
+            Its problem.
+        solution : Solution
+            Its solution, with the state if there is one.
+        """
+        if self._flag:
+            return
+        rng = np.random.default_rng((self._seed, number))
+        folds = held_out_parts(problem, rng)
+        if folds:
+            fitted = (problem, solution.point, solution.state)
+            work = solution.work // len(folds)
+            parts = held_out_scores(fitted, folds, _VIOLATION, work, lambda: bool(self._flag))
+            rows, scores = np.concatenate(folds), np.concatenate(parts)
+        else:
+            # A class of one row cannot be held out: its score by the machine itself must do.
+            rows = np.flatnonzero(problem.costs > 0.0)
+            sums = training_scores(problem, solution.point).values
+            scores = sums[rows] + solution.intercept
+        weights = np.ones(len(rows))
+        if problem.sample_weight is not None:
+            weights = problem.sample_weight[rows]
+        self.sigmoids[number] = fit_sigmoid(scores, problem.signs[rows] > 0, weights)
+
+    def parameters(self) -> tuple[Floats, Floats]:
+        """Return ``probA_`` and ``probB_``, with the signs that scikit-learn's have.
+
+        Returns
+        -------
+        slopes, offsets : ndarray of shape (n_pairs,)
+            Of the probability of a pair's first class, whose decision value has the other sign.
+        """
+        found = [sigmoid for sigmoid in self.sigmoids if sigmoid is not None]
+        slopes = np.array([sigmoid.slope for sigmoid in found])
+        offsets = np.array([-sigmoid.offset for sigmoid in found])
+        return slopes, offsets
+
+
+def held_out_parts(problem: Problem, rng: np.random.Generator) -> list[Ids]:
+    """Return rows in parts that have as much of each class as the next; none if one has one row.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem of a pair of classes.
+    rng : numpy Generator
+        Draws and shuffles the rows.
+    """
+    counted = problem.costs > 0.0
+    sides = [np.flatnonzero(counted & (problem.signs == sign)) for sign in (-1, 1)]
+    count = min(_FOLDS, *(len(side) for side in sides))
+    if count < 2:
+        return []
+    share = min(1.0, _MOST_ROWS / sum(len(side) for side in sides))
+    chosen = []
+    for side in sides:
+        size = max(count, round(share * len(side)))
+        chosen.append(rng.permutation(side)[:size])
+    return [
+        np.sort(np.concatenate([side[part::count] for side in chosen])) for part in range(count)
+    ]

@@ -1,0 +1,87 @@
+"""What a fit of kernel machines that did not reach its tolerance tells its user."""
+
+from __future__ import annotations
+
+import math
+
+from hinge.estimators._convergence import likely_cause
+from hinge.estimators._options import FitOptions
+from hinge.multiclass import ClassPairs, Labels
+from hinge.result import Solution, Status, Stop
+from hinge.rows import Rows
+
+_PROVES_NOTHING = 10.0  # gap in units of the lower bound from which on a percentage means nothing
+
+
+def kernel_convergence_message(
+    solutions: list[Solution], rows: Rows, labels: Labels, options: FitOptions, name: str = "SVC"
+) -> str | None:
+    """Return what to warn of, or None if everything asked for was reached.
+
+    Parameters
+    ----------
+    solutions : list of Solution
+        One for each pair of classes.
+    rows : Rows
+        What they were trained on.
+    labels : Labels
+        The classes.
+    options : FitOptions
+        What was minimised, and what was asked for.
+    name : str, default="SVC"
+        Who was fitted.
+    """
+    unsolved = [s for s in solutions if s.status not in (Status.SOLVED, Status.INTERRUPTED)]
+    if not unsolved or not options.stop.kkt:
+        return None
+    worst = max(unsolved, key=_violation)
+    number = next(k for k, s in enumerate(solutions) if s is worst)
+    where = ""
+    if len(solutions) > 1:
+        first, second = ClassPairs(labels).label(number)
+        count = f"{len(unsolved)} of {len(solutions)} pairs of classes"
+        where = f" for {count}, {first!s} and {second!s} being the worst,"
+    parts = [
+        f"{name} {_ending(worst, options.stop)}{where} with a violation of the optimality "
+        f"conditions of {worst.certificate.kkt:.2g} (tol={options.stop.kkt:g}).",
+        _meaning(worst),
+    ]
+    if worst.status is Status.STALLED:
+        parts.append(
+            "Kernel rows are held in float32, and their rounding is what is left: loosen tol, "
+            "lower C, or scale the features."
+        )
+    else:
+        parts += [likely_cause(rows, options.objective.C), _advice(worst.status)]
+    return " ".join(parts)
+
+
+def _violation(solution: Solution) -> float:
+    """Return the violation, infinity in place of NaN, so that the worst one is found."""
+    violation = solution.certificate.kkt
+    return math.inf if math.isnan(violation) else violation
+
+
+def _ending(worst: Solution, stop: Stop) -> str:
+    ends = {
+        Status.ITERATION_LIMIT: f"stopped at max_iter={stop.steps}",
+        Status.TIME_LIMIT: f"stopped at the time limit after {worst.seconds:.2g} s",
+        Status.STALLED: "stopped because more work no longer changed anything",
+        Status.NUMERICAL_ERROR: "stopped because numbers left the range of floating point",
+    }
+    return ends.get(worst.status, f"ended with status {worst.status.value}")
+
+
+def _meaning(worst: Solution) -> str:
+    gap, dual = worst.certificate.gap, worst.certificate.dual
+    if not (math.isfinite(gap) and gap <= _PROVES_NOTHING * dual):
+        return "Nothing is proven yet about how close the objective is to the optimum."
+    return f"The objective is within {100 * gap / dual:.2g} % of the optimum."
+
+
+def _advice(status: Status) -> str:
+    limits = {Status.TIME_LIMIT: "raise time_limit, ", Status.ITERATION_LIMIT: "raise max_iter, "}
+    return (
+        "Scale the features (for example with sklearn.preprocessing.StandardScaler), "
+        f"lower C, {limits.get(status, '')}or loosen tol."
+    )

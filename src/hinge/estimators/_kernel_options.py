@@ -1,0 +1,139 @@
+"""The constructor parameters of a kernel classifier, checked and made into objects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hinge.errors import InvalidParameterError, unknown_name
+from hinge.estimators import _checks as check
+from hinge.estimators._options import LOSSES, FitOptions, time_limit
+from hinge.kernels import (
+    RBF,
+    CallableKernel,
+    ChiSquared,
+    Kernel,
+    Laplacian,
+    Polynomial,
+    Sigmoid,
+    get_kernel,
+)
+from hinge.kernels.gamma import checked_gamma
+from hinge.losses import get_loss
+from hinge.multiclass import Objective
+from hinge.parameters import count, not_negative, positive, real_number
+from hinge.problem import Intercept
+from hinge.result import Stop
+from hinge.solvers import Decomposition, Solver, kernel_solver_names
+from hinge.threads import thread_count
+
+SHAPES = ("ovr", "ovo")
+_NO_LIMIT = -1  # of max_iter
+_TIGHT = 1e-6  # violation at which resting rows rejoin if tol is 0
+_DEPRECATED = "deprecated"  # scikit-learn's default of probability from 1.9 on
+
+
+def kernel_options(model: Any) -> FitOptions:
+    """Return the checked options of a kernel classifier; gamma may still be a rule.
+
+    Parameters
+    ----------
+    model : SVC
+        The estimator whose parameters to read.
+    """
+    check.boolean("warm_start", model.warm_start)
+    count(int(model.verbose) if model.verbose in (True, False) else model.verbose, "verbose")
+    check.callback(model.callback)
+    check.choice("decision_function_shape", model.decision_function_shape, SHAPES)
+    check.boolean("break_ties", model.break_ties)
+    threads = thread_count(check.jobs(model.n_jobs))
+    objective, tol = kernel_objective(model), not_negative(model.tol, "tol")
+    if isinstance(objective.kernel, CallableKernel):
+        threads = 1  # a caller's function need not be safe in several
+    return FitOptions(
+        objective=objective,
+        solver=_solver(model, threads),
+        stop=Stop(
+            gap=None,
+            kkt=tol,
+            seconds=time_limit(model.time_limit),
+            steps=_steps(model.max_iter),
+        ),
+        seed=check.seed(model.random_state),
+        threads=threads,
+    )
+
+
+def kernel_objective(model: Any) -> Objective:
+    """Return the objective that the parameters of a kernel classifier describe.
+
+    Parameters
+    ----------
+    model : SVC
+        hinge's, or scikit-learn's, which has no parameter ``loss``.
+    """
+    return Objective(
+        loss=get_loss(check.choice("loss", getattr(model, "loss", "hinge"), LOSSES)),
+        C=positive(model.C, "C"),
+        intercept=Intercept.FREE,
+        kernel=kernel_of(model),
+    )
+
+
+def kernel_of(model: Any) -> Kernel:
+    """Return the kernel that ``kernel``, ``degree``, ``gamma`` and ``coef0`` describe.
+
+    Parameters
+    ----------
+    model : SVC
+        The estimator whose parameters to read.
+    """
+    degree = count(model.degree, "degree")
+    gamma = checked_gamma(model.gamma)
+    coef0 = real_number(model.coef0, "coef0")
+    if isinstance(model.kernel, str):
+        by_name: dict[str, Kernel] = {
+            Polynomial.name: Polynomial(degree, gamma, coef0),
+            RBF.name: RBF(gamma),
+            Sigmoid.name: Sigmoid(gamma, coef0),
+            Laplacian.name: Laplacian(gamma),
+            # Its distances do not grow with the scale of the rows alone: no rule for gamma.
+            ChiSquared.name: ChiSquared() if isinstance(gamma, str) else ChiSquared(gamma),
+        }
+        if model.kernel in by_name:
+            return by_name[model.kernel]
+    return get_kernel(model.kernel)
+
+
+def wants_probability(model: Any) -> bool:
+    """Return whether a kernel classifier is to be calibrated.
+
+    Parameters
+    ----------
+    model : SVC
+        The estimator whose parameters to read.
+    """
+    if isinstance(model.probability, str) and model.probability == _DEPRECATED:
+        return False
+    return check.boolean("probability", model.probability)
+
+
+def _steps(max_iter: Any) -> int | None:
+    try:
+        return None if max_iter == _NO_LIMIT else count(max_iter, "max_iter")
+    except InvalidParameterError:
+        message = f"max_iter must be -1 (no limit) or a whole number at least 0; got {max_iter!r}."
+        raise InvalidParameterError(message) from None
+
+
+def _solver(model: Any, threads: int) -> str | Solver:
+    """Return the solver; the default one is given the cache, shared out among the threads."""
+    cache = positive(model.cache_size, "cache_size")
+    shrinking = check.boolean("shrinking", model.shrinking)
+    names = ["auto", *kernel_solver_names()]
+    if isinstance(model.solver, Solver):
+        return model.solver
+    if not isinstance(model.solver, str) or model.solver not in names:
+        raise unknown_name(parameter="solver", got=model.solver, allowed=names)
+    if model.solver in ("auto", Decomposition.name):
+        return Decomposition(cache / threads, shrinking, tolerance=model.tol or _TIGHT)
+    return model.solver

@@ -1,0 +1,397 @@
+"""Support vector classification with kernels, with a certificate."""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from hinge.estimators._calibration import Calibrator, warn_of_deprecation
+from hinge.estimators._callbacks import (
+    WRAPPED_FRAMES,
+    CallbackSupportMixin,
+    ClassEvent,
+    with_callbacks,
+)
+from hinge.estimators._data import training_data
+from hinge.estimators._kernel_convergence import kernel_convergence_message
+from hinge.estimators._kernel_machine import support_of
+from hinge.estimators._kernel_model import KernelClassifier
+from hinge.estimators._kernel_options import kernel_options, wants_probability
+from hinge.estimators._listening import fit_listeners, fit_plan, interruption
+from hinge.estimators._options import FitOptions
+from hinge.estimators._progress import VIOLATION
+from hinge.kernels import Kernel, Precomputed
+from hinge.multiclass import ClassPairs, Labels, data_fingerprint, solve_one_vs_one
+from hinge.result import Certificate, Point, Solution, Status
+from hinge.rows import Rows
+from hinge.solvers import Solver, listening
+
+
+class SVC(CallbackSupportMixin, KernelClassifier):
+    r"""Support vector classification with kernels that says how close to the optimum it is.
+
+    Takes the parameters of scikit-learn's ``SVC``, minimises the same objectives for the same
+    arguments and stops by the same rule; see Notes for where the two differ.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the losses, greater than 0; a larger one regularises less.
+    kernel : str, Kernel or callable, default="rbf"
+        ``"linear"``, ``"poly"``, ``"rbf"``, ``"sigmoid"``, ``"laplacian"``, ``"chi2"`` or
+        ``"precomputed"``; an object of :mod:`hinge.kernels`, which has its own parameters; or a
+        function of two arrays of rows that returns their kernel values.
+    degree : int, default=3
+        Degree of ``"poly"``.
+    gamma : float or {"scale", "auto"}, default="scale"
+        Factor of ``"rbf"``, ``"poly"``, ``"sigmoid"``, ``"laplacian"`` and ``"chi2"``, not
+        negative. ``"scale"`` is one over the number of features times the variance of X,
+        ``"auto"`` one over the number of features; for ``"chi2"`` both are 1.
+    coef0 : float, default=0.0
+        Constant of ``"poly"`` and ``"sigmoid"``.
+    shrinking : bool, default=True
+        Whether rows that cannot move for now are left out until the end.
+    probability : bool, default=False
+        Whether to calibrate, for ``predict_proba``. Deprecated in scikit-learn 1.9, and here as
+        long as scikit-learn has it.
+    tol : float, default=1e-3
+        Violation of the optimality conditions to reach, as in scikit-learn, at least 0. With 0,
+        go on until nothing moves beyond rounding, and do not warn.
+    cache_size : float, default=200
+        Memory for kernel rows, in megabytes, for all threads together.
+    class_weight : dict or "balanced" or None, default=None
+        Factor of C for each class; ``"balanced"`` makes every class count the same in total.
+    verbose : bool or int, default=False
+        Above 0, show progress on stderr: as a bar if ``rich`` is installed, else as lines.
+    max_iter : int, default=-1
+        Limit on the solver's steps for each pair of classes; -1 is none.
+    decision_function_shape : {"ovr", "ovo"}, default="ovr"
+        With more than two classes, one decision value per class, or one per pair of classes.
+    break_ties : bool, default=False
+        Accepted for scikit-learn's sake. It has no effect: ties between classes are always
+        broken by the decision values.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the folds of ``probability``; None is 0, so that fits repeat.
+    loss : {"hinge", "squared_hinge", "huber"}, default="hinge"
+        Loss of a margin; scikit-learn has the first one only.
+    solver : str or Solver, default="auto"
+        Name of a solver for kernels, or a configured one from ``hinge.solvers``.
+    warm_start : bool, default=False
+        Start from the dual coefficients of the last fit if rows and classes are as many.
+    n_jobs : int or None, default=None
+        Threads, which share out pairs of classes, or the work on one; None is 1 unless a joblib
+        context says otherwise, -1 is every core. The result has the same bits for any number.
+    time_limit : float or None, default=None
+        Limit in seconds on the whole fit, greater than 0; the last certificates come on top.
+    callback : callable or None, default=None
+        Called with a ``ClassEvent`` after every step of the solver, on the thread that called
+        ``fit``; if it returns True the fit ends there, without a warning. Its ``label`` is the
+        pair of classes, or the second one if there are only two.
+
+    Attributes
+    ----------
+    support_ : ndarray of int32 of shape (n_SV,)
+        Numbers of the rows that are support vectors, in the order of their classes.
+    support_vectors_ : ndarray or sparse array of shape (n_SV, n_features)
+        The support vectors, as they were given; empty for ``kernel="precomputed"``.
+    n_support_ : ndarray of int32 of shape (n_classes,)
+        How many support vectors each class has.
+    dual_coef_ : ndarray or sparse array of shape (n_classes - 1, n_SV)
+        Coefficients of the support vectors times their signs, laid out as in scikit-learn.
+    intercept_ : ndarray of shape (n_pairs,)
+        Intercepts.
+    coef_ : ndarray or sparse array of shape (n_pairs, n_features)
+        Weights of the features, if the kernel is linear.
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    class_weight_ : ndarray of shape (n_classes,)
+        Factors of C.
+    kernel_ : Kernel
+        The kernel with every parameter a number.
+    solution_ : Solution
+        The solution; of several the one with the largest relative gap.
+    certificate_ : Certificate
+        Its certificate: primal, dual, gap, relative gap, violation and what follows from them.
+    solutions_ : list of Solution
+        The solution of every pair of classes.
+    certificates_ : list of Certificate
+        Their certificates.
+    fit_status_ : int
+        0 if every pair has reached ``tol``, else 1.
+    n_iter_ : ndarray of int32 of shape (n_pairs,)
+        Steps of the solver for each pair.
+    probA_, probB_ : ndarray of shape (n_pairs,)
+        What ``predict_proba`` is made of, as in scikit-learn; empty without ``probability``.
+    shape_fit_ : tuple of int
+        Shape of X.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had any that are all strings.
+    data_fingerprint_ : str
+        What tells whether other rows, labels and weights are those of the fit.
+
+    See Also
+    --------
+    SVCCV : Chooses C, and gamma, by cross-validation.
+    LinearSVC : For linear machines of many rows.
+    solve : The same for a binary problem, without the estimator.
+
+    Notes
+    -----
+    For two classes, with labels :math:`y_i = \pm 1` and weights :math:`s_i` (sample weight times
+    class weight), it minimises
+
+    .. math:: \tfrac12 \|w\|^2 + C \sum_i s_i\, \ell(y_i (w'\phi(x_i) + b))
+
+    with the images :math:`\phi` of the kernel and :math:`\ell(z) = \max(0, 1-z)`. More classes
+    make one such problem for every pair of them.
+
+    Unlike scikit-learn's, ``max_iter`` counts steps of another method, ``break_ties`` has no
+    effect, ``random_state=None`` is a fixed seed, and ``class_weight="balanced"`` counts rows by
+    their sample weight. The rule of ``gamma="scale"`` counts every row once, as scikit-learn's.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = SVC(C=10.0).fit(X, y)
+    >>> print(model.predict([[5.0, 3.5, 1.5, 0.2]]), model.n_support_.shape)
+    [0] (3,)
+    >>> bool(model.certificate_.kkt <= 1e-3)
+    True
+    """
+
+    kernel_: Kernel
+    solution_: Solution
+    certificate_: Certificate
+    solutions_: list[Solution]
+    certificates_: list[Certificate]
+    class_weight_: NDArray[np.float64]
+    fit_status_: int
+    n_iter_: NDArray[np.int32]
+    n_features_in_: int
+    shape_fit_: tuple[int, int]
+    data_fingerprint_: str
+
+    def __init__(
+        self,
+        *,
+        C: float = 1.0,
+        kernel: str | Kernel | Callable[[Any, Any], Any] = "rbf",
+        degree: int = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
+        shrinking: bool = True,
+        probability: bool | str = False,
+        tol: float = 1e-3,
+        cache_size: float = 200,
+        class_weight: dict[Any, float] | str | None = None,
+        verbose: bool | int = False,
+        max_iter: int = -1,
+        decision_function_shape: str = "ovr",
+        break_ties: bool = False,
+        random_state: Any = None,
+        loss: str = "hinge",
+        solver: str | Solver = "auto",
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        time_limit: float | None = None,
+        callback: Callable[[ClassEvent], Any] | None = None,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.shrinking = shrinking
+        self.probability = probability
+        self.tol = tol
+        self.cache_size = cache_size
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.decision_function_shape = decision_function_shape
+        self.break_ties = break_ties
+        self.random_state = random_state
+        self.loss = loss
+        self.solver = solver
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.time_limit = time_limit
+        self.callback = callback
+
+    @with_callbacks
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> SVC:
+        """Fit the model and certify it.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows; for ``kernel="precomputed"`` the kernel matrix. C-contiguous float32 and
+            float64 arrays and canonical CSR matrices are used in place.
+        y : array-like of shape (n_samples,)
+            Labels of any kind that can be put in order.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Not negative; weight 0 is a row that is absent, weight 2 a row that is there twice.
+
+        Returns
+        -------
+        SVC
+            The fitted estimator.
+
+        Raises
+        ------
+        Interrupted
+            On Ctrl-C, after the best model found so far has been stored in the estimator; it has
+            no probabilities.
+        """
+        began = time.perf_counter()
+        options, wants = kernel_options(self), wants_probability(self)
+        if wants:
+            warn_of_deprecation(3 + WRAPPED_FRAMES)
+        rows, labels = training_data(self, X, y, sample_weight)
+        pairs = ClassPairs(labels)
+        options = resolved_options(options, rows)
+        warm = self._warm_points(pairs, options.objective.C)
+        arguments = {"X": X, "y": y, "metadata": {"sample_weight": sample_weight}}
+        names = [pairs.label(number) for number in range(len(pairs))]
+
+        def attributes(points: Mapping[int, Point]) -> dict[str, Any]:
+            return machine_attributes(points, pairs, rows, options)
+
+        with ExitStack() as stack:
+            listeners = fit_listeners(stack, self, names, VIOLATION, arguments, attributes)
+            plan = fit_plan(options, began, listeners, self.callback)
+            flag = stack.enter_context(listening())
+            calibrator = Calibrator(options.seed, len(pairs), flag) if wants else None
+            plan = replace(plan, finish=calibrator)
+            solutions = solve_one_vs_one(rows, pairs, options.objective, warm, plan, flag)
+            self._store(solutions, pairs, rows, options)
+            if calibrator is not None and not flag:
+                self.probA_, self.probB_ = calibrator.parameters()
+        if flag:
+            raise interruption(began, solutions)
+        self._warn_unless_solved(options, rows, labels)
+        return self
+
+    def _warm_points(self, pairs: ClassPairs, C: float) -> list[Point | None]:
+        """Return where to start each pair: at the last fit's points, if they fit."""
+        before = getattr(self, "solutions_", None) if self.warm_start else None
+        if (
+            before is None
+            or len(before) != len(pairs)
+            or not np.array_equal(self.classes_, pairs.labels.classes)
+        ):
+            return [None] * len(pairs)
+        factor = C / self._C_of_fit
+        points: list[Point | None] = []
+        for number, solution in enumerate(before):
+            alpha = solution.point.dual_coef
+            fits = alpha is not None and alpha.shape == (pairs.size(number),)
+            points.append(replace(solution.point, dual_coef=factor * alpha) if fits else None)
+        return points
+
+    def _store(
+        self, solutions: list[Solution], pairs: ClassPairs, rows: Rows, options: FitOptions
+    ) -> None:
+        """Set the fitted attributes; the solutions hold none of the training data."""
+        labels = pairs.labels
+        points = {number: solution.point for number, solution in enumerate(solutions)}
+        for name, value in machine_attributes(points, pairs, rows, options).items():
+            setattr(self, name, value)
+        self.solutions_ = solutions
+        self.certificates_ = [solution.certificate for solution in solutions]
+        self.solution_ = worst_solution(solutions)
+        self.certificate_ = self.solution_.certificate
+        self.fit_status_ = int(any(s.status is not Status.SOLVED for s in solutions))
+        self.n_iter_ = np.array([solution.steps for solution in solutions], dtype=np.int32)
+        per_class = labels.class_weight
+        self.class_weight_ = np.ones(len(labels.classes)) if per_class is None else per_class
+        self.data_fingerprint_ = data_fingerprint(rows, labels)
+        self._C_of_fit = options.objective.C
+
+    def _warn_unless_solved(self, options: FitOptions, rows: Rows, labels: Labels) -> None:
+        message = kernel_convergence_message(self.solutions_, rows, labels, options)
+        if message is not None:
+            warnings.warn(message, ConvergenceWarning, stacklevel=3 + WRAPPED_FRAMES)
+
+
+def resolved_options(options: FitOptions, rows: Rows) -> FitOptions:
+    """Return the options with every parameter of the kernel a number.
+
+    Parameters
+    ----------
+    options : FitOptions
+        Options whose gamma may be a rule.
+    rows : Rows
+        The training data, which a rule looks at.
+    """
+    kernel = options.objective.kernel
+    assert kernel is not None
+    return replace(options, objective=replace(options.objective, kernel=kernel.resolved(rows)))
+
+
+def machine_attributes(
+    points: Mapping[int, Point], pairs: ClassPairs, rows: Rows, options: FitOptions
+) -> dict[str, Any]:
+    """Return the fitted attributes that make an SVC predict with points.
+
+    Parameters
+    ----------
+    points : mapping of int to Point
+        The known points by the number of their pair.
+    pairs : ClassPairs
+        The pairs, with labels of the rows.
+    rows : Rows
+        The training data.
+    options : FitOptions
+        What the fit was asked to do.
+    """
+    found = support_of(points, pairs)
+    kernel = options.objective.kernel
+    is_matrix = isinstance(kernel, Precomputed)
+    vectors = np.zeros((0, 0)) if is_matrix else rows.take(found.rows.astype(np.int64)).matrix
+    return {
+        "classes_": pairs.labels.classes,
+        "kernel_": kernel,
+        "support_": found.rows,
+        "support_vectors_": vectors,
+        "n_support_": found.counts,
+        "dual_coef_": _like_rows(found.dual_coef, rows),
+        "intercept_": found.intercept,
+        "probA_": np.zeros(0),
+        "probB_": np.zeros(0),
+        "shape_fit_": (rows.n_rows, rows.n_features),
+        "_gamma": float(getattr(kernel, "gamma", 0.0)),
+    }
+
+
+def worst_solution(solutions: list[Solution]) -> Solution:
+    """Return the solution of which least is proven.
+
+    Parameters
+    ----------
+    solutions : list of Solution
+        At least one.
+    """
+
+    def size(number: float) -> float:
+        return math.inf if math.isnan(number) else number
+
+    return max(solutions, key=lambda s: (size(s.certificate.relative_gap), size(s.certificate.kkt)))
+
+
+def _like_rows(dual_coef: NDArray[np.float64], rows: Rows) -> Any:
+    """Return coefficients as scikit-learn stores them: sparse where the rows are."""
+    return sp.csr_array(dual_coef) if rows.is_sparse else dual_coef
