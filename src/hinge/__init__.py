@@ -21,6 +21,7 @@ from hinge.errors import (
     UnsupportedError,
 )
 from hinge.estimators.linear_svc import LinearSVC
+from hinge.estimators.linear_svc_cv import LinearSVCCV
 from hinge.problem import Problem
 from hinge.result import Certificate, Point, Solution, Status, Stop
 from hinge.solvers.driver import solve
@@ -29,6 +30,7 @@ from hinge.solvers.path import path
 if typing.TYPE_CHECKING:
     from hinge import bounds, data, models
     from hinge.estimators.svc import SVC
+    from hinge.estimators.svc_cv import SVCCV
     from hinge.models.compare import compare
     from hinge.models.files import load, save
     from hinge.models.sklearn_models import from_sklearn
@@ -48,12 +50,14 @@ __all__ = [
     "InvalidParameterError",
     "InvalidWeightsError",
     "LinearSVC",
+    "LinearSVCCV",
     "MissingDependencyError",
     "ModelFileError",
     "NotSeparableError",
     "Point",
     "Problem",
     "SVC",
+    "SVCCV",
     "Solution",
     "Status",
     "Stop",
@@ -78,6 +82,7 @@ __all__ = [
 _LOADED_LATER = {
     "Estimate": "hinge.solvers.estimate",
     "SVC": "hinge.estimators.svc",
+    "SVCCV": "hinge.estimators.svc_cv",
     "bounds": "hinge.bounds",
     "compare": "hinge.models.compare",
     "data": "hinge.data",

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
-from hinge import SVC
+from hinge import SVC, SVCCV
 
 # Both compare decision values to 1e-7. With the default tolerance two fits of one problem are only
 # as close as its tolerance lets them be, and gamma="scale" counts every row once whatever its
@@ -29,6 +29,7 @@ ESTIMATORS = [
     SVC(warm_start=True),
     SVC(class_weight="balanced"),
     SVC(shrinking=False),
+    SVCCV(Cs=[0.1, 10.0], cv=3),
 ]
 
 
@@ -51,3 +52,4 @@ def test_scikit_learn_check(estimator: Any, check: Any) -> None:
 
 def test_no_check_drops_out() -> None:
     assert len(list(estimator_checks_generator(SVC()))) >= 55
+    assert len(list(estimator_checks_generator(SVCCV()))) >= 55
