@@ -108,7 +108,7 @@ INVALID: list[tuple[dict[str, Any], str]] = [
     ({"decision_function_shape": "ov"}, r"decision_function_shape must be one of 'ovo', 'ovr'"),
     ({"break_ties": 1}, r"break_ties must be True or False; got 1"),
     ({"loss": "logistic"}, r"loss must be one of 'hinge', 'huber', 'squared_hinge'"),
-    ({"solver": "decomposit"}, r"solver must be one of .* Did you mean 'decomposition'\?"),
+    ({"solver": "decomposition2"}, r"solver must be one of .* Did you mean 'decomposition'\?"),
     ({"class_weight": {0: 0.0}}, r"class_weight gives class .* the weight 0.0"),
     ({"n_jobs": 0}, r"n_jobs must be None or a whole number other than 0"),
     ({"time_limit": -1}, r"time_limit must be greater than 0; got -1"),
