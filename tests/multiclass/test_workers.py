@@ -6,9 +6,11 @@ import queue
 import threading
 from typing import Any
 
+import numpy as np
 import pytest
 
 from hinge.multiclass.workers import HandOver, map_in_threads
+from hinge.threads import single_threaded_blas, thread_count
 
 
 def never() -> None:
@@ -97,3 +99,15 @@ def test_no_worker_waits_for_an_answer_if_the_end_is_interrupted_too() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         map_in_threads(lambda _, hand_over: hand_over(call), range(4), 2, abort)
+
+
+def test_limits_of_blas_are_restored_whichever_worker_is_last() -> None:
+    def work(item: int, _: Any) -> None:
+        for _ in range(20 + item):
+            with single_threaded_blas():
+                np.ones((32, 32)) @ np.ones((32, 32))
+
+    for _ in range(20):
+        before = thread_count(-1)
+        map_in_threads(work, range(8), 2, lambda: None)
+        assert thread_count(-1) == before

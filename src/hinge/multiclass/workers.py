@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
+from hinge.threads import single_threaded_blas
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 Call = Callable[[], Any]
@@ -66,7 +68,9 @@ def map_in_threads(
                 continue
         return None
 
-    with ThreadPoolExecutor(max_workers=threads) as pool:
+    # Held here from the first to the last, since a worker that is the last to leave the guard may
+    # not be allowed to restore limits that another has set.
+    with single_threaded_blas(), ThreadPoolExecutor(max_workers=threads) as pool:
         try:
             futures = [pool.submit(function, item, hand_over) for item in items]
             for future in futures:
