@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.bounds import command as bounds
+from benchmarks.kernel import command as kernel
 from benchmarks.micro import kernels
 from benchmarks.promises import (
     choice,
@@ -59,6 +60,9 @@ def main(arguments: list[str]) -> int:
         contested.add_argument("--reference-seconds", type=float, default=120.0)
         contested.add_argument("--processor-clock", action="store_true", help="as for linear")
     bounds.add_options(commands.add_parser("bounds", help="the experiments on margin bounds"))
+    kernel.add_options(
+        commands.add_parser("kernel", help="kernel machines against other libraries")
+    )
     peers = commands.add_parser("peers", help="make an environment for every other library")
     peers.add_argument("names", nargs="*", help="only these; all by default")
     commands.add_parser("micro", help="the native kernels")
@@ -79,6 +83,8 @@ def main(arguments: list[str]) -> int:
         return _contest(options, arguments)
     if options.command == "bounds":
         return bounds.main(options, arguments, _RESULTS)
+    if options.command == "kernel":
+        return kernel.main(options, arguments, _RESULTS)
     if options.command == "peers":
         return _peers(options.names)
     if options.command == "micro":
@@ -154,7 +160,11 @@ def _keeping(options: argparse.Namespace, arguments: list[str]) -> int:
     """Run a benchmark that keeps its measurements as they come."""
     output = cache_folder() / "quick" if options.quick else _RESULTS
     shown = [word for word in arguments if word != "--fresh"]
-    module: Any = {"growth": growth, "path": path, "threads": threads}[options.command]
+    module: Any = {
+        "growth": growth,
+        "path": path,
+        "threads": threads,
+    }[options.command]
     return int(module.main(output, shown, fresh=options.fresh, quick=options.quick))
 
 

@@ -12,6 +12,7 @@ from benchmarks.suite.peers import (
     scikit_learn,
     skglm,
     snapml,
+    thundersvm,
     vowpalwabbit,
 )
 from benchmarks.suite.solvers import linear_svc
@@ -29,6 +30,7 @@ PEERS: tuple[Peer, ...] = (
     vowpalwabbit.PEER,
     libsvm.PEER,
     intelex.PEER,
+    thundersvm.PEER,
 )
 
 

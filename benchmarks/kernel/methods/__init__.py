@@ -1,0 +1,1 @@
+"""Ways of fitting a kernel machine, one library per file."""
