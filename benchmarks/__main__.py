@@ -10,6 +10,9 @@ from typing import Any
 
 from benchmarks.bounds import command as bounds
 from benchmarks.kernel import command as kernel
+from benchmarks.kernel import extremes as kernel_extremes
+from benchmarks.kernel import growth as kernel_growth
+from benchmarks.kernel import memory as kernel_memory
 from benchmarks.micro import kernels
 from benchmarks.promises import (
     choice,
@@ -34,6 +37,9 @@ _CONTESTS = {
     "others": "other libraries, wherever they come within 0.1 %% of the optimum",
 }
 _KEEPING = {
+    "kernel-extremes": "kernel machines on unscaled rows, with C = 1e6 and degree 5; Ctrl-C",
+    "kernel-growth": "kernel machines: time against the number of rows",
+    "kernel-memory": "kernel machines: memory with caches of 50 MB and 4 GB",
     "growth": "time and memory against the number of rows",
     "path": "a path of C against fits of their own",
     "threads": "one thread against two",
@@ -162,6 +168,9 @@ def _keeping(options: argparse.Namespace, arguments: list[str]) -> int:
     shown = [word for word in arguments if word != "--fresh"]
     module: Any = {
         "growth": growth,
+        "kernel-extremes": kernel_extremes,
+        "kernel-growth": kernel_growth,
+        "kernel-memory": kernel_memory,
         "path": path,
         "threads": threads,
     }[options.command]

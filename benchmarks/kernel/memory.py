@@ -1,0 +1,93 @@
+"""``python -m benchmarks kernel-memory``: peak memory of fits with small and large caches."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from benchmarks.kernel import data
+from benchmarks.kernel.record import Record, Row
+from benchmarks.kernel.registry import find_method
+from benchmarks.kernel.run import FINISHED, Job, run
+from benchmarks.kernel.task import KernelTask
+from benchmarks.suite import arrays
+from benchmarks.suite.report import new_report
+from benchmarks.suite.tables import table
+
+CACHES_MB = (50, 4096)
+_TASKS = (
+    KernelTask("covtype", 50_000, 10.0, 1.0),
+    KernelTask("mnist", 20_000, 10.0, 0.02),
+    KernelTask("a9a", None, 1.0, 0.05),
+)
+_QUICK_TASKS = (KernelTask("covtype", 5000, 10.0, 1.0),)
+_METHODS = ("hinge SVC float32", "hinge SVC float64")
+_LIMIT_SECONDS = 7200.0
+
+
+def main(output: Path, arguments: list[str], fresh: bool = False, quick: bool = False) -> int:
+    """Measure what the record lacks, write a page, and return 1 if the promise is broken."""
+    record = Record(output / "kernel-memory.json", fresh)
+    rows = []
+    for task in _QUICK_TASKS if quick else _TASKS:
+        for name in _METHODS:
+            for cache_mb in CACHES_MB:
+                job = Job(task, name, 1, 1e-3, cache_mb)
+                key = f"{job.key} | {cache_mb}"
+                rows.append(record.get(key, partial(_measured, job)))
+                print(f"{key:70s} {_cells(rows[-1])[3:]}", flush=True)
+                _write(output, arguments, rows)
+    broken = sum(not is_kept(row) for row in rows)
+    print(f"{broken} of {len(rows)} fits broke the promise; wrote {output / 'kernel-memory.md'}")
+    return int(broken > 0)
+
+
+def _measured(job: Job) -> Row:
+    method = find_method(job.method)
+    folder = data.folder(job.task.dataset, job.task.n_rows, method.dtype)
+    X, _ = arrays.read(folder / "train")
+    return run(job, method, _LIMIT_SECONDS) | {"data_bytes": _bytes(X)}
+
+
+def _bytes(X: Any) -> int:
+    if hasattr(X, "indptr"):
+        return int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes)
+    return int(X.nbytes)
+
+
+def allowed_bytes(row: Row) -> float:
+    """Return what a fit may use beyond the caller's arrays: cache, 10 %, and the data once more."""
+    return 1.1 * float(row["cache_mb"]) * 2**20 + float(row["data_bytes"])
+
+
+def is_kept(row: Row) -> bool:
+    """Return whether a fit has finished within what it may use."""
+    if row["outcome"] != FINISHED:
+        return False
+    return bool(row["peak_bytes_beyond_arrays"] <= allowed_bytes(row))
+
+
+def _cells(row: Row) -> list[str]:
+    cells = [row["task"], row["method"], str(row["cache_mb"])]
+    if row["outcome"] != FINISHED:
+        return [*cells, f"{row['outcome']}: {row['reason']}", "-", "-", "-", "-", "NO"]
+    sizes = (row["peak_bytes_beyond_arrays"], allowed_bytes(row), row["data_bytes"])
+    shown = [f"{size / 2**20:.1f}" for size in sizes]
+    seconds = f"{min(row['fit_seconds']):.3g}"
+    return [*cells, *shown, seconds, f"{row['primal']:.8g}", "yes" if is_kept(row) else "NO"]
+
+
+def _write(output: Path, arguments: list[str], rows: list[Row]) -> None:
+    report = new_report("Kernel machines: memory with small and large caches", arguments)
+    head = f"# {report.title}\n\n- Command: `{report.command}`\n- Machine: {report.machine}\n"
+    text = (
+        "`hinge.SVC(cache_size=...).fit` in a process of its own: peak resident memory in MB of "
+        "2^20 bytes beyond the caller's arrays, after a fit of 100 rows. *allowed*: the cache, "
+        "10 % of it, and the data once more. Seconds include the certificate."
+    )
+    header = ["task", "method", "cache MB", "peak", "allowed", "data", "seconds", "objective"]
+    page = f"{head}- Date: {report.date}\n\n{text}\n\n"
+    page += table([*header, "kept"], [_cells(row) for row in rows]) + "\n"
+    output.mkdir(parents=True, exist_ok=True)
+    (output / "kernel-memory.md").write_text(page)
