@@ -10,6 +10,7 @@
 #   make campaign-model   100,000 mutated model files under ASan; killed saves; full disks
 #   make campaign-import  100,000 damaged LIBLINEAR text models against their reader
 #   make campaign-bounds  10,000 evaluations through the index of margins, judged exactly
+#   make campaign-kernel  500 random kernel machines against clarabel, in extended precision
 #   make docs    the documentation site, warnings as errors
 #   make bench   a short benchmark;  make bench-peers  an environment per competing library
 #   make wheel   the wheel for this Python, into dist/
@@ -30,7 +31,7 @@ CORE_SOURCES := CMakeLists.txt pyproject.toml $(filter-out cpp/tests/%,$(CPP_SOU
 
 .DEFAULT_GOAL := help
 .PHONY: help env demo test lint style types contracts native asan docs bench bench-peers wheel clean
-.PHONY: fuzz-reader fuzz-model campaign-model campaign-import campaign-bounds
+.PHONY: fuzz-reader fuzz-model campaign-model campaign-import campaign-bounds campaign-kernel
 
 help:
 	@sed -n '1,/^$$/s/^# \{0,1\}//p' Makefile
@@ -151,6 +152,9 @@ campaign-import: $(ENVIRONMENT)
 
 campaign-bounds: $(ENVIRONMENT)
 	$(BIN)/python -W error -m fuzz.margin_bounds.campaign 10000
+
+campaign-kernel: $(ENVIRONMENT)
+	$(BIN)/python -W error -m fuzz.kernel_machines.campaign 500
 
 clean:
 	rm -rf $(VENV) build dist docs/_build src/hinge/_core.pyi hinge-demo.png \
