@@ -191,12 +191,12 @@ class Decomposition(Solver):
             arrives = ends.violation <= state.aim < state.violation
             note_values(state, ends)
             if arrives:
-                screen(state, ends)
                 return  # time for a certificate; whoever wants more asks for another step
             if ends.violation <= _ROUNDING * max(1.0, float(np.max(np.abs(gradient)))):
                 state.at_rest = True  # rounding alone would move rows to and fro for ever
                 return
             if ends.violation <= state.aim:
+                screen(state, ends)
                 state.aim = 0.1 * ends.violation
         elif ends.violation <= state.aim:
             begin_rejoining(state)

@@ -34,6 +34,7 @@ Ids = NDArray[np.int64]
 
 VALUES_A_STEP = 1 << 23  # kernel values that one step computes, some 10 to 50 ms
 ROWS_A_STEP = 64  # but never fewer rows than fill a panel
+_NEAR = 30.0  # times the aim: a violation at which the least objective is looked for
 _COPY_SHARE = 0.5  # of the cache's memory that a compact copy of the rows may take
 REST_GROUPS = 4  # how many times rows may go to rest before they rejoin
 
@@ -286,7 +287,9 @@ def note_values(state: KernelState, ends: Ends) -> None:
     problem, program = state.problem, state.program
     unit = state.source.unit
     some = slice(None) if program.present is None else program.present
-    margins = problem.signs[some] * (state.scores + best_intercept(state, ends))
+    is_near = ends.violation <= _NEAR * state.aim  # else any intercept will do
+    intercept = best_intercept(state, ends) if is_near else ends.intercept
+    margins = problem.signs[some] * (state.scores + intercept)
     costs = problem.costs[some]
     norm = float(state.beta @ state.scores) / unit
     curved = float(np.sum(program.diagonal * state.beta**2)) / unit
