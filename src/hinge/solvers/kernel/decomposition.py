@@ -295,12 +295,22 @@ def _kernel_among(state: KernelState, chosen: Ids) -> NDArray[Any]:
     if state.is_exact:
         return state.source.exact_block(chosen)
     slots = state.cache.lookup(chosen)
+    if len(chosen) == len(state.beta) <= state.cache.n_slots:
+        _keep(state, chosen[slots < 0])  # its rows are whole rows
+        slots = state.cache.lookup(chosen)
     matrix = np.empty((len(chosen), len(chosen)), dtype=np.float32)
     missing = np.flatnonzero(slots < 0)
     matrix[missing] = state.source.block(chosen[missing], chosen)
     found = np.flatnonzero(slots >= 0)
     matrix[found] = state.cache.pick(slots[found], chosen)
     return matrix
+
+
+def _keep(state: KernelState, ids: Ids) -> None:
+    """Compute and keep rows; there is room for all."""
+    state.cache.slots(ids)
+    slots = state.cache.make_room(ids)
+    state.source.write(ids[: len(slots)], state.cache.rows, slots)
 
 
 def _let_rest(state: KernelState, gradient: Floats, ends: Ends) -> None:
