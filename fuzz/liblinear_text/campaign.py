@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -79,6 +80,44 @@ def judged(content: bytes, path: Path, original: bytes | None = None) -> str:
     return "accepted, same" if content == original else "accepted, other"
 
 
+def run_campaign(
+    count: int,
+    seed: int,
+    originals: Sequence[bytes],
+    damage: Callable[[bytes, random.Random], bytes],
+    judge: Callable[[bytes, Path, bytes], str],
+) -> Outcome:
+    """Damage that many files and have them judged.
+
+    Parameters
+    ----------
+    count : int
+        How many.
+    seed : int
+        Seed of the damage.
+    originals : sequence of bytes
+        Sound files.
+    damage : callable
+        Takes a file and where chance comes from, and returns another.
+    judge : callable
+        Takes a file, where to put it and what it was made of; raises if anything is wrong.
+    """
+    rng = random.Random(seed)
+    outcome = Outcome()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.txt"
+        for _ in range(count):
+            original = rng.choice(originals)
+            content = damage(original, rng)
+            began = time.perf_counter()
+            try:
+                outcome.counts[judge(content, path, original)] += 1
+            except Exception as error:  # whatever it is, it should not have been raised
+                outcome.failures.append((content, f"{type(error).__name__}: {error}"))
+            outcome.slowest = max(outcome.slowest, time.perf_counter() - began)
+    return outcome
+
+
 def campaign(count: int, seed: int = 0) -> Outcome:
     """Read that many damaged files.
 
@@ -89,28 +128,23 @@ def campaign(count: int, seed: int = 0) -> Outcome:
     seed : int, default=0
         Seed of the damage.
     """
-    rng = random.Random(seed)
-    outcome = Outcome()
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "model.txt"
-        for _ in range(count):
-            original = rng.choice(SEEDS)
-            content = mutated(original, rng)
-            began = time.perf_counter()
-            try:
-                outcome.counts[judged(content, path, original)] += 1
-            except Exception as error:  # whatever it is, it should not have been raised
-                outcome.failures.append((content, f"{type(error).__name__}: {error}"))
-            outcome.slowest = max(outcome.slowest, time.perf_counter() - began)
-    return outcome
+    return run_campaign(count, seed, SEEDS, mutated, judged)
 
 
-def main(arguments: list[str]) -> int:
-    """Run a campaign, report it, and keep what broke the reader."""
-    count = int(arguments[0]) if arguments else 100_000
-    seed = int(arguments[1]) if len(arguments) > 1 else 0
+def report(run: Callable[[], Outcome], regressions: Path, seed: int) -> int:
+    """Run a campaign, tell what came of it, and keep what broke the reader.
+
+    Parameters
+    ----------
+    run : callable
+        Runs the campaign.
+    regressions : Path
+        Where what broke the reader is kept.
+    seed : int
+        Seed of the damage, for the names of these files.
+    """
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    outcome = campaign(count, seed)
+    outcome = run()
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
     lines = [f"{name:16} {number}" for name, number in sorted(outcome.counts.items())]
     lines += [
@@ -120,9 +154,16 @@ def main(arguments: list[str]) -> int:
     lines += [f"memory grew by   {grown:.1f} MB", *(reason for _, reason in outcome.failures[:10])]
     sys.stdout.write("\n".join(lines) + "\n")
     for number, (content, _) in enumerate(outcome.failures):
-        REGRESSIONS.mkdir(exist_ok=True)
-        (REGRESSIONS / f"found-{seed}-{number}.txt").write_bytes(content)
+        regressions.mkdir(exist_ok=True)
+        (regressions / f"found-{seed}-{number}.txt").write_bytes(content)
     return 1 if outcome.failures or outcome.slowest > _SLOW_SECONDS else 0
+
+
+def main(arguments: list[str]) -> int:
+    """Run a campaign, report it, and keep what broke the reader."""
+    count = int(arguments[0]) if arguments else 100_000
+    seed = int(arguments[1]) if len(arguments) > 1 else 0
+    return report(lambda: campaign(count, seed), REGRESSIONS, seed)
 
 
 if __name__ == "__main__":

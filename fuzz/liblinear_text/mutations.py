@@ -40,13 +40,15 @@ def mutated(content: bytes, rng: random.Random) -> bytes:
     return content
 
 
-def _flipped_bit(content: bytes, rng: random.Random) -> bytes:
+def flipped_bit(content: bytes, rng: random.Random) -> bytes:
+    """Change one bit."""
     changed = bytearray(content or b"\0")
     changed[rng.randrange(len(changed))] ^= 1 << rng.randrange(8)
     return bytes(changed)
 
 
-def _other_byte(content: bytes, rng: random.Random) -> bytes:
+def other_byte(content: bytes, rng: random.Random) -> bytes:
+    """Replace a byte by one that means something."""
     changed = bytearray(content or b"\0")
     changed[rng.randrange(len(changed))] = rng.choice(b"0123456789.-+eE \n\r\t\0\xffw")
     return bytes(changed)
@@ -56,12 +58,14 @@ def _cut(content: bytes, rng: random.Random) -> bytes:
     return content[: rng.randrange(len(content) + 1)]
 
 
-def _removed_part(content: bytes, rng: random.Random) -> bytes:
+def part_removed(content: bytes, rng: random.Random) -> bytes:
+    """Leave some bytes out."""
     start = rng.randrange(len(content) + 1)
     return content[:start] + content[start + rng.randrange(1, 20) :]
 
 
-def _repeated_part(content: bytes, rng: random.Random) -> bytes:
+def part_twice(content: bytes, rng: random.Random) -> bytes:
+    """Repeat some bytes."""
     start = rng.randrange(len(content) + 1)
     stop = start + rng.randrange(1, 40)
     return content[:stop] + content[start:stop] * rng.choice((1, 1, 2, 50)) + content[stop:]
@@ -85,18 +89,18 @@ def _header_number(content: bytes, rng: random.Random) -> bytes:
     return b"\n".join(lines)
 
 
-def _lines(content: bytes, rng: random.Random) -> bytes:
+def lines(content: bytes, rng: random.Random) -> bytes:
     """Swap, repeat or remove a line."""
-    lines = content.split(b"\n")
-    one, other = rng.randrange(len(lines)), rng.randrange(len(lines))
+    parts = content.split(b"\n")
+    one, other = rng.randrange(len(parts)), rng.randrange(len(parts))
     what = rng.randrange(3)
     if what == 0:
-        lines[one], lines[other] = lines[other], lines[one]
+        parts[one], parts[other] = parts[other], parts[one]
     elif what == 1:
-        lines.insert(other, lines[one])
+        parts.insert(other, parts[one])
     else:
-        del lines[one]
-    return b"\n".join(lines)
+        del parts[one]
+    return b"\n".join(parts)
 
 
 def _consistent(content: bytes, rng: random.Random) -> bytes:
@@ -117,14 +121,14 @@ def _joined(content: bytes, rng: random.Random) -> bytes:
 
 
 KINDS: tuple[Callable[[bytes, random.Random], bytes], ...] = (
-    _flipped_bit,
-    _other_byte,
+    flipped_bit,
+    other_byte,
     _cut,
-    _removed_part,
-    _repeated_part,
+    part_removed,
+    part_twice,
     _extreme_token,
     _header_number,
-    _lines,
+    lines,
     _consistent,
     _joined,
 )

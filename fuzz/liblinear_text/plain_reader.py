@@ -31,7 +31,7 @@ def decision_functions(content: bytes) -> tuple[list[int], Floats, Floats]:
     assert len(set(labels)) == len(labels) == int(header["nr_class"]) >= 2
     n_features, bias = int(header["nr_feature"]), float(header["bias"])
     n_functions = 1 if len(labels) == 2 else len(labels)
-    numbers = [_rounded(token) for token in after.split()]
+    numbers = [rounded(token) for token in after.split()]
     n_lines = n_features + (1 if bias >= 0 else 0)
     assert len(numbers) == n_lines * n_functions, (len(numbers), n_lines, n_functions)
     table = np.asarray(numbers).reshape(n_lines, n_functions)
@@ -44,8 +44,14 @@ def decision_functions(content: bytes) -> tuple[list[int], Floats, Floats]:
     return sorted(labels), coef[order], intercepts[order]
 
 
-def _rounded(token: str) -> float:
-    """Return a decimal correctly rounded, by way of the exact fraction."""
+def rounded(token: str) -> float:
+    """Return a decimal correctly rounded, by way of the exact fraction.
+
+    Parameters
+    ----------
+    token : str
+        The decimal.
+    """
     mantissa, _, exponent = token.lower().partition("e")
     power = int(exponent or 0)
     if power < -400:

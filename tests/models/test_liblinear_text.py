@@ -15,7 +15,7 @@ from tests.models.liblinear_files import BINARY, THREE
 
 from hinge import LinearSVC
 from hinge.errors import InvalidParameterError, UnsupportedError
-from hinge.models import from_sklearn, liblinear_writer, read_liblinear, write_liblinear
+from hinge.models import from_sklearn, read_liblinear, text_labels, write_liblinear
 
 
 def read(text: str, folder: Path, **options: Any) -> LinearSVC:
@@ -200,7 +200,7 @@ def test_what_is_no_fitted_model_is_refused(tmp_path: Path) -> None:
 def test_more_classes_than_are_read_are_not_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(liblinear_writer, "MOST_CLASSES", 2)
+    monkeypatch.setattr(text_labels, "MOST_CLASSES", 2)
     model, _ = Kind("int", 3, "augmented").fitted()
     with pytest.raises(UnsupportedError, match="The model has 3 classes; this format takes 2"):
         write_liblinear(model, tmp_path / "model.txt")

@@ -9,6 +9,7 @@ training data gives it numbers, and another ``fit`` replaces it.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from hinge.estimators.linear_svc import LinearSVC
 from hinge.models.linear_weights import LinearWeights
@@ -25,6 +26,33 @@ def unproven_certificate(note: str) -> Certificate:
     """
     nan, inf = math.nan, math.inf
     return Certificate(nan, -inf, inf, inf, inf, inf, (note,))
+
+
+def unproven_solution(certificate: Certificate, coef: Any, intercept: float) -> Solution:
+    """Return the solution of a problem that was never solved here.
+
+    Parameters
+    ----------
+    certificate : Certificate
+        One that claims nothing.
+    coef : ndarray of shape (n_features,)
+        Weights; none for a kernel machine.
+    intercept : float
+        The intercept.
+    """
+    return Solution(
+        point=Point(coef, float(intercept)),
+        certificate=certificate,
+        trace=Trace(),
+        status=Status.IMPORTED,
+        state=None,
+        solver="none",
+        seed=0,
+        steps=0,
+        work=0,
+        seconds=0.0,
+        certificate_seconds=0.0,
+    )
 
 
 def imported_model(model: LinearSVC, weights: LinearWeights, origin: str) -> LinearSVC:
@@ -50,19 +78,7 @@ def imported_model(model: LinearSVC, weights: LinearWeights, origin: str) -> Lin
     )
     certificate = unproven_certificate(note)
     solutions = [
-        Solution(
-            point=Point(coef, float(intercept)),
-            certificate=certificate,
-            trace=Trace(),
-            status=Status.IMPORTED,
-            state=None,
-            solver="none",
-            seed=0,
-            steps=0,
-            work=0,
-            seconds=0.0,
-            certificate_seconds=0.0,
-        )
+        unproven_solution(certificate, coef, intercept)
         for coef, intercept in zip(weights.coef, weights.intercept, strict=True)
     ]
     has_intercept = model.fit_intercept and model.intercept != "none"

@@ -10,68 +10,20 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from typing import BinaryIO, NoReturn
+from typing import BinaryIO
 
-from hinge.errors import ModelFileError
 from hinge.models.liblinear_text import (
     FEWEST_CLASSES,
-    LABEL_RANGE,
-    MOST_CLASSES,
     OTHER_SOLVER_TYPES,
     SOLVER_TYPES,
     Header,
 )
+from hinge.models.text_models import LABEL_RANGE, MOST_CLASSES, decimal, refuse, shown
 
 _KEYS = ("solver_type", "nr_class", "label", "nr_feature", "bias")
 _LONGEST_LINE = 16 * MOST_CLASSES  # a label and its space take at most twelve bytes
 _COUNT = re.compile(rb"[0-9]{1,18}")
 _WHOLE = re.compile(rb"-?[0-9]{1,18}")
-_DECIMAL = re.compile(rb"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
-LONGEST_NUMBER = 64  # bytes; LIBLINEAR writes at most 24
-
-
-def refuse(path: str, reason: str, line: int | None = None, column: int | None = None) -> NoReturn:
-    """Raise the error of a file that is no model.
-
-    Parameters
-    ----------
-    path : str
-        The file.
-    reason : str
-        What is wrong and what to do, as a sentence.
-    line, column : int or None, default=None
-        Where, counted from one.
-    """
-    places = [path]
-    places += [] if line is None else [f"line {line}"]
-    places += [] if column is None else [f"column {column}"]
-    message = f"{', '.join(places)}: {reason}"
-    raise ModelFileError(message)
-
-
-def shown(token: bytes) -> str:
-    """Return a short, printable form of bytes from a file.
-
-    Parameters
-    ----------
-    token : bytes
-        Anything.
-    """
-    text = repr(token[:40].decode("ascii", "backslashreplace"))
-    return text if len(token) <= 40 else f"{text} ..."
-
-
-def decimal(token: bytes) -> float | None:
-    """Return the number that a decimal stands for, correctly rounded; None if it is no decimal.
-
-    Parameters
-    ----------
-    token : bytes
-        A piece without white space.
-    """
-    if len(token) > LONGEST_NUMBER or not _DECIMAL.fullmatch(token):
-        return None
-    return float(token)
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,10 @@ from hinge.errors import InvalidParameterError
 from hinge.estimators._options import linear_objective
 from hinge.estimators.linear_svc import LinearSVC
 from hinge.models.imported import imported_model
-from hinge.models.liblinear_header import LONGEST_NUMBER, decimal, read_header, refuse, shown
+from hinge.models.liblinear_header import read_header
 from hinge.models.liblinear_text import SOLVER_TYPES, Header
 from hinge.models.linear_weights import LinearWeights
+from hinge.models.text_models import LONGEST_NUMBER, decimal, refuse, shown
 from hinge.parameters import positive
 
 Floats = NDArray[np.float64]

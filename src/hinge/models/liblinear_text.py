@@ -20,8 +20,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 FEWEST_CLASSES = 2
-MOST_CLASSES = 1 << 16  # keeps the objects that a class needs within a bounded memory
-LABEL_RANGE = (-(2**31), 2**31 - 1)  # LIBLINEAR holds labels as int
 
 
 @dataclass(frozen=True)

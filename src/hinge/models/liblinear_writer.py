@@ -14,8 +14,9 @@ from hinge.errors import InvalidParameterError, UnsupportedError
 from hinge.estimators._options import linear_objective
 from hinge.estimators.linear_svc import LinearSVC
 from hinge.models._chosen_model import chosen_model
-from hinge.models.liblinear_text import LABEL_RANGE, MOST_CLASSES, SOLVER_TYPES, SolverType
+from hinge.models.liblinear_text import SOLVER_TYPES, SolverType
 from hinge.models.linear_weights import LinearWeights, fitted_weights
+from hinge.models.text_labels import whole_labels
 from hinge.multiclass import Objective
 from hinge.problem import Intercept
 
@@ -71,7 +72,7 @@ def write_liblinear(
     weights = fitted_weights(model)
     objective = linear_objective(model)
     solver_type = _solver_type(objective, model.dual)
-    numbers = _labels(weights.classes, labels)
+    numbers = whole_labels(weights.classes, labels, "LIBLINEAR")
     bias, constant = _constant_feature(weights, objective)
     if len(numbers) == 2:
         numbers = numbers[::-1]
@@ -100,38 +101,6 @@ def _solver_type(objective: Objective, dual: Any) -> str:
         "'squared_hinge', or export to ONNX."
     )
     raise UnsupportedError(message)
-
-
-def _labels(classes: NDArray[Any], given: Sequence[int] | None) -> list[int]:
-    """Return the whole numbers that stand for the classes, in their order."""
-    if len(classes) > MOST_CLASSES:
-        message = f"The model has {len(classes)} classes; this format takes {MOST_CLASSES}."
-        raise UnsupportedError(message)
-    values: list[Any] = list(classes if given is None else given)  # a date stays a date
-    if len(values) != len(classes):
-        message = f"labels has {len(values)} numbers; the model has {len(classes)} classes."
-        raise InvalidParameterError(message)
-    hint = " Pass labels= with a number for each class." if given is None else ""
-    numbers = []
-    for value in values:
-        if not _is_whole(value) or not LABEL_RANGE[0] <= value <= LABEL_RANGE[1]:
-            message = (
-                f"LIBLINEAR's labels are whole numbers of 32 bits; got {str(value)[:40]!r}.{hint}"
-            )
-            raise InvalidParameterError(message)
-        numbers.append(int(value))
-    if len(set(numbers)) < len(numbers):
-        message = "labels must give every class a number of its own; one stands there twice."
-        raise InvalidParameterError(message)
-    return numbers
-
-
-def _is_whole(value: Any) -> bool:
-    if isinstance(value, float | np.floating):
-        return bool(np.isfinite(value)) and float(value).is_integer()
-    if isinstance(value, np.timedelta64):  # which NumPy counts among the integers
-        return False
-    return isinstance(value, int | np.integer | np.bool_)
 
 
 def _constant_feature(weights: LinearWeights, objective: Objective) -> tuple[float, Floats | None]:

@@ -26,20 +26,25 @@ from hinge.models.parameters import (
     take_parameters,
     take_problem,
 )
+from hinge.models.proof_fields import check_fingerprint
 from hinge.models.solutions_reader import Claim, take_solutions
-from hinge.models.solutions_table import BOUNDS, COLUMNS, WORDS, put_solutions
-from hinge.models.strict_json import spelled_number
+from hinge.models.solutions_table import (
+    BOUNDS,
+    COLUMNS,
+    WORDS,
+    certificate_summary,
+    put_solutions,
+)
 from hinge.models.text_lists import Tensors, put_texts, take_texts, tensors_of_texts
 from hinge.multiclass import Labels, Objective
 from hinge.problem import Intercept
-from hinge.result import Certificate, Solution
+from hinge.result import Solution
 
 KIND = "linear-classifier"
 _NAMES = "feature_names"
 _BASE = "index_base_"  # of the text file that the model was trained on, where there was one
 _MOST = 2**40  # features, problems or rows: more than any file can hold
 _PIECE = 1 << 13  # weights that are looked at together
-_FINGERPRINT_DIGITS = 64
 # Extents: p problems, f features, r rows of the training data.
 _SHAPES: dict[str, tuple[Any, ...]] = {
     "coef": ("p", "f"),
@@ -80,7 +85,7 @@ def put_linear(model: LinearSVC, proof: bool) -> tuple[dict[str, Any], Tensors]:
         "parameters": put_parameters(model),
         "is_sparse": bool(sp.issparse(model.coef_)),
         "seed": solutions[0].seed,
-        "certificate": _summary(model.certificate_),
+        "certificate": certificate_summary(model.certificate_),
         "proof": _proof(model, tensors),
         **words,
         **({} if base is None else {"index_base": int(base)}),
@@ -146,7 +151,7 @@ def take_linear(fields: Fields, tensors: Tensors, budget: Budget) -> LinearSVC:
     fields.finish()
     labels = Labels(classes, np.zeros(0, dtype=np.int8))
     model._store(solutions, labels, objective.intercept)
-    if summary != _summary(model.certificate_):
+    if summary != certificate_summary(model.certificate_):
         message = "the certificate of the description is not that of the worst problem."
         raise ModelFileError(message)
     model.n_features_in_ = n_features
@@ -158,12 +163,18 @@ def take_linear(fields: Fields, tensors: Tensors, budget: Budget) -> LinearSVC:
     if base is not None:
         setattr(model, _BASE, base)
     if is_sparse:
-        model.coef_ = _sparse(model.coef_)
+        model.coef_ = sparse_rows(model.coef_)
     return model
 
 
-def _sparse(coef: NDArray[np.float64]) -> Any:
-    """Return weights as ``sparsify`` does, without the copies of them that SciPy makes."""
+def sparse_rows(coef: NDArray[np.float64]) -> Any:
+    """Return weights as ``sparsify`` does, without the copies of them that SciPy makes.
+
+    Parameters
+    ----------
+    coef : ndarray of shape (n, m)
+        The weights.
+    """
     starts = np.concatenate(([0], np.cumsum(np.count_nonzero(coef, axis=1))))
     index = np.int32 if max(int(starts[-1]), coef.shape[1]) < 2**31 else np.int64
     columns, values = np.empty(starts[-1], dtype=index), np.empty(starts[-1])
@@ -199,13 +210,6 @@ def _weights(model: LinearSVC, objective: Objective) -> tuple[NDArray[Any], NDAr
     return own, shown
 
 
-def _summary(certificate: Certificate) -> dict[str, Any]:
-    """Return a certificate as it stands in the description, for people to read."""
-    names = ("primal", "dual", "gap", "relative_gap", "rounding", "kkt")
-    numbers = {name: spelled_number(getattr(certificate, name)) for name in names}
-    return {**numbers, "notes": list(certificate.notes)}
-
-
 def _proof(model: LinearSVC, tensors: Tensors) -> dict[str, Any] | None:
     if "dual_coef" not in tensors:
         return None
@@ -224,10 +228,7 @@ def _take_proof(content: Any, tensors: Tensors) -> tuple[int, str | None]:
     if "dual_coef" not in tensors:
         message = "the file has a proof without dual coefficients."
         raise ModelFileError(message)
-    is_digest = isinstance(fingerprint, str) and len(fingerprint) == _FINGERPRINT_DIGITS
-    if fingerprint is not None and not (is_digest and set(fingerprint) <= set("0123456789abcdef")):
-        message = "the fingerprint of the training data is none."
-        raise ModelFileError(message)
+    check_fingerprint(fingerprint)
     return n_rows, fingerprint
 
 

@@ -62,12 +62,12 @@ def fitted_weights(model: Any, role: str = "model") -> LinearWeights:
         What to call it in messages.
     """
     check_is_fitted(model, ["coef_", "intercept_", "classes_"])
-    classes = _classes(model.classes_, role)
-    n_features = _feature_count(getattr(model, "n_features_in_", None), role)
+    classes = checked_classes(model.classes_, role)
+    n_features = feature_count(getattr(model, "n_features_in_", None), role)
     n_problems = 1 if len(classes) == 2 else len(classes)
     coef = _coefficients(model.coef_, (n_problems, n_features), role)
     intercept = _intercepts(model.intercept_, n_problems, role)
-    names = _feature_names(getattr(model, "feature_names_in_", None), n_features, role)
+    names = feature_names_of(getattr(model, "feature_names_in_", None), n_features, role)
     return LinearWeights(classes, coef, intercept, names)
 
 
@@ -91,9 +91,18 @@ def require_finite(values: NDArray[Any], name: str) -> None:
             raise InvalidParameterError(message)
 
 
-def _classes(classes: Any, role: str) -> NDArray[Any]:
+def checked_classes(classes: Any, role: str) -> NDArray[Any]:
+    """Return the labels of a model, copied, or refuse them.
+
+    Parameters
+    ----------
+    classes : object
+        Its attribute ``classes_``.
+    role : str
+        What to call the model in messages.
+    """
     name = f"{role}.classes_"
-    array = _plain_array(classes, name)
+    array = plain_array(classes, name)
     if array.ndim != 1 or len(array) < 2:
         message = f"{name} has shape {array.shape}; it must list at least two labels."
         raise InvalidParameterError(message)
@@ -122,7 +131,16 @@ def _classes(classes: Any, role: str) -> NDArray[Any]:
     return array.copy()
 
 
-def _feature_count(value: Any, role: str) -> int:
+def feature_count(value: Any, role: str) -> int:
+    """Return the number of features of a model, or refuse it.
+
+    Parameters
+    ----------
+    value : object
+        Its attribute ``n_features_in_``.
+    role : str
+        What to call the model in messages.
+    """
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
         message = f"{role}.n_features_in_ must be a whole number of at least 1; got {value!r}."
         raise InvalidParameterError(message)
@@ -131,7 +149,7 @@ def _feature_count(value: Any, role: str) -> int:
 
 def _coefficients(coef: Any, shape: tuple[int, int], role: str) -> Floats:
     name = f"{role}.coef_"
-    array = coef if sp.issparse(coef) else _plain_array(coef, name)
+    array = coef if sp.issparse(coef) else plain_array(coef, name)
     if tuple(array.shape) != shape:
         message = (
             f"{name} has shape {tuple(array.shape)}; {shape[0]} decision function(s) over "
@@ -152,7 +170,7 @@ def _coefficients(coef: Any, shape: tuple[int, int], role: str) -> Floats:
 
 def _intercepts(intercept: Any, n_problems: int, role: str) -> Floats:
     name = f"{role}.intercept_"
-    array = _plain_array(intercept, name)
+    array = plain_array(intercept, name)
     _require_real(array.dtype, name)
     if array.ndim > 1 or (array.ndim == 1 and array.shape != (n_problems,)):
         message = f"{name} has shape {array.shape}; it must be a number or have ({n_problems},)."
@@ -164,10 +182,21 @@ def _intercepts(intercept: Any, n_problems: int, role: str) -> Floats:
     return values
 
 
-def _feature_names(names: Any, n_features: int, role: str) -> NDArray[Any] | None:
+def feature_names_of(names: Any, n_features: int, role: str) -> NDArray[Any] | None:
+    """Return the names of the features of a model, or refuse them.
+
+    Parameters
+    ----------
+    names : object
+        Its attribute ``feature_names_in_``, or None.
+    n_features : int
+        How many there must be.
+    role : str
+        What to call the model in messages.
+    """
     if names is None:
         return None
-    array = _plain_array(names, f"{role}.feature_names_in_")
+    array = plain_array(names, f"{role}.feature_names_in_")
     is_text = array.dtype.kind == "U" or (
         array.dtype == object and all(type(name) is str for name in array.ravel())
     )
@@ -180,8 +209,16 @@ def _feature_names(names: Any, n_features: int, role: str) -> NDArray[Any] | Non
     return array.astype(object)
 
 
-def _plain_array(value: Any, name: str) -> NDArray[Any]:
-    """Return the value as an array; what NumPy cannot read, or a mask it would drop, is refused."""
+def plain_array(value: Any, name: str) -> NDArray[Any]:
+    """Return the value as an array; what NumPy cannot read, or a mask it would drop, is refused.
+
+    Parameters
+    ----------
+    value : object
+        Anything.
+    name : str
+        What it is, for the message.
+    """
     if isinstance(value, np.ma.MaskedArray):
         message = f"{name} is a masked array; fill the masked values first."
         raise InvalidParameterError(message)

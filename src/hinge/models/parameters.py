@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -25,15 +26,27 @@ _MOST_DIGITS = 2**128
 def put_parameters(model: LinearSVC) -> dict[str, Any]:
     """Return the parameters of a linear classifier as plain content.
 
-    A solver object is kept as its name, a random generator as the seed that it gave.
-
     Parameters
     ----------
     model : LinearSVC
         A fitted estimator.
     """
     linear_options(model)  # whoever set something illegal since the fit hears of it here
-    given = model.get_params(deep=False)
+    return plain_parameters(model, model.get_params(deep=False))
+
+
+def plain_parameters(model: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """Return parameters of an estimator as plain content.
+
+    A solver object is kept as its name, a random generator as the seed that it gave.
+
+    Parameters
+    ----------
+    model : LinearSVC or SVC
+        A fitted estimator.
+    given : dict
+        Its parameters, legal ones.
+    """
     kept = {name: value for name, value in given.items() if name not in _LEFT_OUT}
     if isinstance(kept["solver"], Solver):
         kept["solver"] = kept["solver"].name
@@ -65,25 +78,50 @@ def take_parameters(content: Any) -> LinearSVC:
     LinearSVC
         Not fitted.
     """
+    model = LinearSVC(**read_parameters(content, LinearSVC().get_params(deep=False)))
+    check_options(linear_options, model)
+    return model
+
+
+def read_parameters(content: Any, known: Iterable[str]) -> dict[str, Any]:
+    """Return the parameters of a file, each of them a plain value.
+
+    Parameters
+    ----------
+    content : object
+        What the description has.
+    known : iterable of str
+        The parameters that the estimator has.
+    """
     fields = Fields(content, "parameters")
-    known = [name for name in LinearSVC().get_params(deep=False) if name not in _LEFT_OUT]
-    present = [name for name in known if isinstance(content, dict) and name in content]
+    names = [name for name in known if name not in _LEFT_OUT]
+    present = [name for name in names if isinstance(content, dict) and name in content]
     values = {name: fields.take(name) for name in present}
     fields.finish()
     weights = values.pop("class_weight", None)
-    is_hard = values.get("C") == "inf"  # JSON has no infinity
     for name, value in values.items():
         if not _is_plain(value):
             raise fields.wrong(name, value, "a single value")
-    if is_hard:
+    if values.get("C") == "inf":  # JSON has no infinity
         values["C"] = math.inf
-    model = LinearSVC(class_weight=_class_weight(fields, weights), **values)
+    return {**values, "class_weight": _class_weight(fields, weights)}
+
+
+def check_options(read: Callable[[Any], Any], model: Any) -> None:
+    """Refuse an estimator whose parameters no fitted model has.
+
+    Parameters
+    ----------
+    read : callable
+        What reads the options of such an estimator, and refuses illegal ones.
+    model : object
+        The estimator.
+    """
     try:
-        linear_options(model)
+        read(model)
     except HingeError as error:
         message = f"the parameters are not those of a fitted model: {error}"
         raise ModelFileError(message) from None
-    return model
 
 
 def put_problem(objective: Objective) -> dict[str, Any]:
@@ -117,7 +155,19 @@ def take_problem(content: Any, model: LinearSVC) -> Objective:
     model : LinearSVC
         The estimator, with the parameters of the file.
     """
-    objective = linear_objective(model)
+    return same_problem(content, linear_objective(model))
+
+
+def same_problem(content: Any, objective: Objective) -> Objective:
+    """Return an objective, if a file describes the same one.
+
+    Parameters
+    ----------
+    content : object
+        What the description says of the problem.
+    objective : Objective
+        What the parameters of the file stand for.
+    """
     if content != put_problem(objective):
         message = "the problem is not the one that the parameters stand for."
         raise ModelFileError(message)

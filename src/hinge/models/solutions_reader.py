@@ -40,14 +40,17 @@ class Claim:
     seed : int
         The seed of the runs.
     tol : float
-        The relative gap below which a problem may be called solved.
+        What a problem that is called solved must not exceed.
     free_or_constant : float or None
         Value of the constant feature of the objective; None if the intercept is free.
+    criterion : {"relative_gap", "kkt"}, default="relative_gap"
+        Which of its numbers ``tol`` is about.
     """
 
     seed: int
     tol: float
     free_or_constant: float | None
+    criterion: str = "relative_gap"
 
 
 def take_solutions(
@@ -85,7 +88,7 @@ def take_solutions(
     for number, (row, said, solver, notes) in enumerate(zip(each_row(table), *lists, strict=True)):
         values = dict(zip(COLUMNS, row, strict=True))
         _check_numbers(values, f"problem {number}")
-        status = _status(said, values, claim.tol)
+        status = _status(said, values, claim)
         if not 0 < len(solver) <= _LONGEST_NAME:
             message = f"the solver of problem {number} has a name that cannot be."
             raise ModelFileError(message)
@@ -109,14 +112,15 @@ def take_solutions(
     return solutions
 
 
-def _status(name: str, values: dict[str, float], tol: float) -> Status:
+def _status(name: str, values: dict[str, float], claim: Claim) -> Status:
     if name not in _STATUSES:
         message = f"a problem has a status that this version does not know: {name[:50]!r}."
         raise ModelFileError(message)
-    relative = values["relative_gap"]
-    if _STATUSES[name] is Status.SOLVED and not relative <= tol:
+    reached = values[claim.criterion]
+    if _STATUSES[name] is Status.SOLVED and not reached <= claim.tol:
+        what = {"relative_gap": "relative gap", "kkt": "violation"}[claim.criterion]
         message = (
-            f"a problem is called solved; its relative gap of {relative:g} is above tol={tol:g}."
+            f"a problem is called solved; its {what} of {reached:g} is above tol={claim.tol:g}."
         )
         raise ModelFileError(message)
     return _STATUSES[name]

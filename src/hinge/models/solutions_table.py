@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hinge.certificates.settled import OptimumRegion
+from hinge.models.strict_json import spelled_number
 from hinge.models.text_lists import Tensors, put_texts
 from hinge.result import Certificate, Solution
 
@@ -69,6 +70,18 @@ def put_solutions(solutions: list[Solution], tensors: Tensors, proof: bool) -> d
         "notes": ["\n".join(solution.certificate.notes) for solution in solutions],
     }
     return {name: put_texts(name, texts, tensors) for name, texts in words.items()}
+
+
+def certificate_summary(certificate: Certificate) -> dict[str, Any]:
+    """Return a certificate as it stands in the description, for people to read.
+
+    Parameters
+    ----------
+    certificate : Certificate
+        The certificate of the worst problem.
+    """
+    numbers = {name: spelled_number(getattr(certificate, name)) for name in CERTIFIED}
+    return {**numbers, "notes": list(certificate.notes)}
 
 
 def _numbers(solution: Solution) -> list[float]:
