@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 import hinge
 from hinge.models import Checkpoint, load, save
@@ -23,6 +24,7 @@ from hinge.models import Checkpoint, load, save
 HANG_SECONDS = 1.0
 TIMES_THE_FILE = 4
 SPARE_BYTES = 64_000_000
+MOST_FEATURES = 100_000
 STOP = hinge.Stop(gap=1e-6, seconds=0.02)
 
 
@@ -160,22 +162,36 @@ def _check_message(message: str, path: Path) -> None:
         raise BrokenPromiseError(broken)
 
 
-def _predict(model: hinge.LinearSVC) -> None:
+def _predict(model: Any) -> None:
     """Use a model that somebody else made up."""
-    X = np.linspace(-2.0, 2.0, 7 * model.n_features_in_).reshape(7, model.n_features_in_)
+    X: Any = sp.csr_array((7, model.n_features_in_))  # what a sparse machine says costs it nothing
+    if model.n_features_in_ <= MOST_FEATURES:
+        X = np.linspace(-2.0, 2.0, X.shape[0] * X.shape[1]).reshape(X.shape)
     model.__dict__.pop("feature_names_in_", None)  # so that rows need no names
     with np.errstate(all="ignore"):
         try:
-            labels, values, settled = model.predict(X), model.decision_function(X), model.settled(X)
+            labels, values = model.predict(X), model.decision_function(X)
+            settled = model.settled(X) if hasattr(model, "settled") else None
+            if np.size(getattr(model, "probA_", ())) and model.probability is True:
+                _check_probabilities(model.predict_proba(X))
         except hinge.HingeError:
             return  # weights so large that decision values overflow
-    n_columns = 1 if len(model.classes_) == 2 else len(model.classes_)
-    if not np.isin(labels, model.classes_).all() or len(labels) != len(X):
+    n_classes = len(model.classes_)
+    n_columns = 1 if n_classes == 2 else n_classes
+    if getattr(model, "decision_function_shape", "ovr") == "ovo":
+        n_columns = n_classes * (n_classes - 1) // 2
+    if not np.isin(labels, model.classes_).all() or len(labels) != X.shape[0]:
         message = "a loaded model predicts what is no label of its own"
         raise BrokenPromiseError(message)
-    if values.size != n_columns * len(X) or not np.isfinite(values).all():
+    if values.size != n_columns * X.shape[0] or not np.isfinite(values).all():
         message = "a loaded model has decision values that are not finite, or too few"
         raise BrokenPromiseError(message)
-    if settled.shape != (len(X),) or settled.dtype != bool:
+    if settled is not None and (settled.shape != (X.shape[0],) or settled.dtype != bool):
         message = "a loaded model does not say of every row whether it is settled"
+        raise BrokenPromiseError(message)
+
+
+def _check_probabilities(values: Any) -> None:
+    if not np.isfinite(values).all() or values.min() < 0.0 or values.max() > 1.0 + 1e-9:
+        message = "a loaded model has probabilities that are none"
         raise BrokenPromiseError(message)

@@ -7,9 +7,12 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 import hinge
+from hinge.estimators.svc import SVC
+from hinge.kernels import Normalised, Polynomial
 from hinge.models import Checkpoint, save, save_checkpoint
 
 LABELS: list[list[object]] = [[0, 1], ["a", "b", "c"], [True, False], [2.0, 3.0, 5.0]]
@@ -17,6 +20,26 @@ OPTIONS: list[dict[str, object]] = [
     {},
     {"intercept": "free", "loss": "hinge", "class_weight": "balanced"},
     {"fit_intercept": False, "loss": "huber", "max_iter": 1, "tol": 1e-12},
+]
+
+
+KERNELS: dict[str, dict[str, object]] = {
+    "rbf": {"probability": True},
+    "poly": {"kernel": "poly", "coef0": 1.0, "loss": "squared_hinge"},
+    "sparse": {"kernel": "sigmoid", "class_weight": "balanced"},
+    "precomputed": {"kernel": "precomputed"},
+    "object": {"kernel": Normalised(Polynomial(2, 0.5, 1.0)), "max_iter": 1},
+    "none": {"kernel": "laplacian", "max_iter": 0},
+}
+MACHINES = [
+    (LABELS[0], "rbf", True),
+    (LABELS[1], "rbf", False),
+    (LABELS[2], "poly", True),
+    (LABELS[1], "sparse", True),
+    (LABELS[3], "sparse", False),
+    (LABELS[0], "precomputed", True),
+    (LABELS[1], "object", True),
+    (LABELS[0], "none", True),
 ]
 
 
@@ -41,6 +64,8 @@ def model_files() -> list[bytes]:
             files += [_saved(lambda path, m=model, p=proof: save(m, path, p)) for proof in (1, 0)]
     files.append(_long_lists())
     files += [_chosen(labels, proof) for labels in LABELS[:2] for proof in (True, False)]
+    files += [_machine(labels, kernel, proof) for labels, kernel, proof in MACHINES]
+    files.append(_chosen_machine())
     return files
 
 
@@ -85,6 +110,23 @@ def _chosen(labels: list[object], proof: bool) -> bytes:
     """Return the file of a model whose C was chosen by cross-validation."""
     model = hinge.LinearSVCCV(3, cv=2, scoring="accuracy", tol=1e-2).fit(*data(labels))
     return _saved(lambda path: save(model, path, proof))
+
+
+def _machine(labels: list[object], kernel: str, proof: bool) -> bytes:
+    """Return the file of a kernel machine."""
+    X, y = data(labels)
+    rows = {"sparse": sp.csr_array(X * (X > 0.5)), "precomputed": X @ X.T}.get(kernel, X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", FutureWarning)
+        model = SVC(**KERNELS[kernel]).fit(rows, y)
+    return _saved(lambda path: save(model, path, proof))
+
+
+def _chosen_machine() -> bytes:
+    """Return the file of a kernel machine whose C and gamma were chosen by cross-validation."""
+    model = hinge.SVCCV([0.1, 1.0], gammas=[0.5, 1.0], cv=2).fit(*data(LABELS[1]))
+    return _saved(lambda path: save(model, path))
 
 
 def _long_lists() -> bytes:

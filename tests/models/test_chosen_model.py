@@ -146,7 +146,7 @@ def test_what_cannot_be_saved_is_told(tmp_path):
     changed.scores_ = changed.scores_[:, ::-1] * 0.0
     with pytest.raises(hinge.UnsupportedError, match="is not the one that the scores choose"):
         save(changed, path)
-    with pytest.raises(hinge.InvalidParameterError, match=r"LinearSVC or hinge\.LinearSVCCV; got"):
+    with pytest.raises(hinge.InvalidParameterError, match=r"hinge\.SVC or hinge\.SVCCV; got"):
         save(X, path)
     assert not path.exists()
 

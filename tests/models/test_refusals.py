@@ -51,7 +51,7 @@ def put_number(parts: Parts, name: str, place: int, value: float) -> None:
 DESCRIPTION = {
     "format": (2, "it is of format 2; this version of hinge reads format 1. Upgrade hinge"),
     "format ": ("1", "format must be a whole number from 0"),
-    "kind": ("kernel-classifier", "it holds a 'kernel-classifier'; wanted is 'linear-classifier'"),
+    "kind": ("random-classifier", "it holds a 'random-classifier'; wanted is 'linear-classifier'"),
     "hinge": ("1.0; rm", "it does not say which version of hinge wrote it"),
     "extra": (1, "has fields that this format does not know: 'extra'"),
     "n_features": (5, "the rest of the file makes it float64 of shape (3, 5)"),

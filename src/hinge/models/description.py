@@ -6,6 +6,8 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from hinge.models.files import read_model
 
 
@@ -16,7 +18,8 @@ class ModelDescription:
     Parameters
     ----------
     kind : str
-        What the file holds: ``"linear-classifier"``, or ``"chosen-linear-classifier"``.
+        What the file holds: ``"linear-classifier"`` or ``"kernel-classifier"``, with
+        ``"chosen-"`` before it if C was chosen by cross-validation.
     format_version : int
         Version of the file format.
     hinge_version : str
@@ -46,6 +49,10 @@ class ModelDescription:
         SHA-256 of the content.
     size : int
         Size of the file in bytes.
+    kernel : dict or None
+        The kernel with its numbers, if it is a kernel machine.
+    n_support : tuple of int
+        Support vectors of each class, if it is a kernel machine.
     """
 
     kind: str
@@ -63,6 +70,8 @@ class ModelDescription:
     fingerprint: str | None
     digest: str
     size: int
+    kernel: dict[str, Any] | None = None
+    n_support: tuple[int, ...] = ()
 
     @property
     def has_proof(self) -> bool:
@@ -91,7 +100,9 @@ def inspect(path: str | os.PathLike[str]) -> ModelDescription:
     header, model = read_model(path)
     said = header.description
     names = getattr(model, "feature_names_in_", None)
-    proof = said["proof"] or {}
+    # A kernel machine knows the number of rows in any case; its proof is the rows themselves.
+    proof = said["proof"] and {"n_rows": said.get("n_rows"), **said["proof"]}
+    proof = proof or {}
     return ModelDescription(
         kind=said["kind"],
         format_version=said["format"],
@@ -108,6 +119,8 @@ def inspect(path: str | os.PathLike[str]) -> ModelDescription:
         fingerprint=proof.get("fingerprint"),
         digest=said["sha256"],
         size=header.size,
+        kernel=said.get("kernel"),
+        n_support=tuple(np.asarray(getattr(model, "n_support_", ()), dtype=int).tolist()),
     )
 
 

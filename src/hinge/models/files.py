@@ -19,7 +19,9 @@ from sklearn.utils.validation import check_is_fitted
 from hinge.errors import InvalidParameterError, ModelFileError, UnsupportedError
 from hinge.estimators.linear_svc import LinearSVC
 from hinge.estimators.linear_svc_cv import LinearSVCCV
-from hinge.models import chosen_file, linear_file
+from hinge.estimators.svc import SVC
+from hinge.estimators.svc_cv import SVCCV
+from hinge.models import chosen_file, chosen_kernel_file, kernel_file, linear_file
 from hinge.models._chosen_model import check_has_model
 from hinge.models.budget import Budget
 from hinge.models.container import (
@@ -33,11 +35,22 @@ from hinge.models.fields import Fields
 from hinge.models.text_lists import Tensors
 
 FORMAT = 1
-MODEL_KINDS = (linear_file.KIND, chosen_file.KIND)
+Model = LinearSVC | LinearSVCCV | SVC | SVCCV
 _VERSION = re.compile(r"[0-9A-Za-z.+!-]{1,64}", re.ASCII)
 _LONGEST_MESSAGE = 500  # a file may have put anything into it
 TIMES_THE_FILE = 4  # loading takes at most so much memory, and 64 MB,
 SPARE = 45_000_000  # of which the header and what is made on the way take the rest
+_TENSORS = {
+    linear_file.KIND: linear_file.tensors_of_linear,
+    chosen_file.KIND: chosen_file.tensors_of_chosen,
+    kernel_file.KIND: kernel_file.tensors_of_machine,
+    chosen_kernel_file.KIND: chosen_kernel_file.tensors_of_chosen_machine,
+}
+MODEL_KINDS = tuple(_TENSORS)
+_MACHINES = {
+    kernel_file.KIND: kernel_file.take_machine,
+    chosen_kernel_file.KIND: chosen_kernel_file.take_chosen_machine,
+}
 
 
 def save(model: Any, path: str | os.PathLike[str], proof: bool = True) -> None:
@@ -45,14 +58,15 @@ def save(model: Any, path: str | os.PathLike[str], proof: bool = True) -> None:
 
     Parameters
     ----------
-    model : LinearSVC or LinearSVCCV
+    model : LinearSVC, LinearSVCCV, SVC or SVCCV
         A fitted estimator.
     path : str or path-like
         Where to; an existing file is replaced. The customary ending is ``.hinge``.
     proof : bool, default=True
-        Whether to keep what proves optimality: dual coefficients (8 bytes per row and problem),
-        where the optima must lie, and a fingerprint of the training data. Without it ``verify``
-        can only confirm the objective, and ``settled`` proves nothing.
+        Whether to keep what proves optimality: dual coefficients (8 bytes per row and problem;
+        of an ``SVC`` the numbers of the support vectors' rows), where the optima must lie, and a
+        fingerprint of the training data. Without it ``verify`` of a linear model can only confirm
+        the objective, and ``settled`` proves nothing.
 
     Raises
     ------
@@ -63,9 +77,11 @@ def save(model: Any, path: str | os.PathLike[str], proof: bool = True) -> None:
     -----
     Parameters, labels, feature names, weights and certificates are kept. Not kept: ``callback``,
     the options of a solver object (its name is), the traces of the runs and their states. Of a
-    ``LinearSVCCV`` the model of all rows is kept, with the scores, gaps and seconds of every fold
-    and C; a ``cv`` that is a splitter becomes the number of its splits, and a ``scoring`` that is a
-    function cannot be saved.
+    ``LinearSVCCV`` or ``SVCCV`` the model of all rows is kept, with the scores, gaps and seconds of
+    every fold and value; a ``cv`` that is a splitter becomes the number of its splits, and a
+    ``scoring`` that is a function cannot be saved. An ``SVC`` keeps its support vectors and
+    coefficients; of a precomputed kernel the numbers of the rows. A kernel that is a function
+    cannot be saved.
 
     Examples
     --------
@@ -90,20 +106,24 @@ def save(model: Any, path: str | os.PathLike[str], proof: bool = True) -> None:
 
 def _content(model: Any, proof: bool) -> tuple[dict[str, Any], Tensors]:
     """Return description and tensors of a model of any kind, if it is one."""
-    if not isinstance(model, LinearSVC | LinearSVCCV):
+    if not isinstance(model, Model):
         message = (
-            f"model must be a fitted hinge.LinearSVC or hinge.LinearSVCCV; got "
-            f"{type(model).__name__}."
+            "model must be a fitted hinge.LinearSVC, hinge.LinearSVCCV, hinge.SVC or hinge.SVCCV; "
+            f"got {type(model).__name__}."
         )
         raise InvalidParameterError(message)
-    if isinstance(model, LinearSVCCV):
+    if isinstance(model, LinearSVCCV | SVCCV):
         check_has_model(model)
+        if isinstance(model, SVCCV):
+            return chosen_kernel_file.put_chosen_machine(model, proof)
         return chosen_file.put_chosen(model, proof)
     check_is_fitted(model)
+    if isinstance(model, SVC):
+        return kernel_file.put_machine(model, proof)
     return linear_file.put_linear(model, proof)
 
 
-def load(path: str | os.PathLike[str]) -> LinearSVC | LinearSVCCV:
+def load(path: str | os.PathLike[str]) -> Model:
     """Load a model that ``save`` wrote; any other bytes are an error.
 
     Parameters
@@ -113,7 +133,7 @@ def load(path: str | os.PathLike[str]) -> LinearSVC | LinearSVCCV:
 
     Returns
     -------
-    LinearSVC or LinearSVCCV
+    LinearSVC, LinearSVCCV, SVC or SVCCV
         A fitted estimator that predicts what the saved one did, to the bit. Its certificates are
         the saved ones: a claim of whoever wrote the file, which ``verify`` checks.
 
@@ -125,7 +145,7 @@ def load(path: str | os.PathLike[str]) -> LinearSVC | LinearSVCCV:
     return read_model(path)[1]
 
 
-def read_model(path: str | os.PathLike[str]) -> tuple[Header, LinearSVC | LinearSVCCV]:
+def read_model(path: str | os.PathLike[str]) -> tuple[Header, Model]:
     """Return the header of a model file and the model, after all checks.
 
     Parameters
@@ -136,8 +156,7 @@ def read_model(path: str | os.PathLike[str]) -> tuple[Header, LinearSVC | Linear
     with reading(path) as file:
         header = read_header(file)
         check_kind(header, MODEL_KINDS)
-        is_chosen = header.description["kind"] == chosen_file.KIND
-        names = chosen_file.tensors_of_chosen if is_chosen else linear_file.tensors_of_linear
+        names = _TENSORS[header.description["kind"]]
         check_names(header, names(header.description, set(header.tensors)))
         tensors = read_tensors(file, header)
         return header, _model_of(header.description, tensors, header.size)
@@ -218,7 +237,7 @@ def check_names(header: Header, wanted: set[str]) -> None:
         raise ModelFileError(message)
 
 
-def _model_of(description: dict[str, Any], tensors: Tensors, size: int) -> LinearSVC | LinearSVCCV:
+def _model_of(description: dict[str, Any], tensors: Tensors, size: int) -> Model:
     """Return the model of a description whose digest, format and kind have been looked at.
 
     Parameters
@@ -233,6 +252,9 @@ def _model_of(description: dict[str, Any], tensors: Tensors, size: int) -> Linea
     own = ("format", "hinge", "kind", "tensors", "sha256")
     content = {name: value for name, value in description.items() if name not in own}
     fields = Fields(content, "the description")
+    take = _MACHINES.get(description["kind"])
+    if take is not None:  # it keeps the tensors themselves
+        return take(fields, tensors, Budget((TIMES_THE_FILE - 2) * size + SPARE))
     # The tensors are as large as the file, and the model has weights of its own: sparse ones take
     # half as much again, and are made from dense ones.
     weights = (3 if description.get("is_sparse") else 1) * tensors["coef"].nbytes

@@ -1,0 +1,163 @@
+"""A kernel classifier as arrays, whoever made it: decision functions of pairs of classes.
+
+The conventions are scikit-learn's. Support vectors stand class by class. With more than two classes
+there is a decision function for each pair (i, j), i < j, which is positive for class i; a support
+vector of class c has its coefficient of the pair with class d in row d of ``dual_coef``, or d - 1
+for d > c. With two classes there is one function, which is positive for the second class.
+Coefficients are label times dual coefficient, so those of one class have one sign in each function.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hinge.kernels import Kernel, Precomputed
+from hinge.result import Point
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class KernelMachine:
+    """Decision functions over support vectors, all parts fitting each other.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (n_classes,)
+        The labels, in strictly ascending order.
+    kernel : Kernel
+        With numbers as parameters.
+    vectors : ndarray or csr_array of shape (n_support, n_features), or None
+        The support vectors; None for a precomputed kernel.
+    n_support : ndarray of int of shape (n_classes,)
+        How many of them each class has.
+    dual_coef : ndarray of shape (n_classes - 1, n_support)
+        Coefficients, all finite.
+    intercept : ndarray of shape (n_pairs,)
+        Intercepts, all finite.
+    n_features : int
+        Number of features; for a precomputed kernel, of training rows.
+    rows : ndarray of int of shape (n_support,) or None, default=None
+        Which training rows the support vectors are, where that is known.
+    feature_names : ndarray of str of shape (n_features,) or None, default=None
+        Names of the features.
+    """
+
+    classes: NDArray[Any]
+    kernel: Kernel
+    vectors: Any
+    n_support: Ints
+    dual_coef: Floats
+    intercept: Floats
+    n_features: int
+    rows: Ints | None = None
+    feature_names: NDArray[Any] | None = None
+
+    @property
+    def is_precomputed(self) -> bool:
+        """Whether support vectors are known by number only."""
+        return isinstance(self.kernel, Precomputed)
+
+
+def pairs(n_classes: int) -> list[tuple[int, int]]:
+    """Return the pairs of classes in the order of their decision functions.
+
+    Parameters
+    ----------
+    n_classes : int
+        How many classes there are.
+    """
+    return [(i, j) for i in range(n_classes) for j in range(i + 1, n_classes)]
+
+
+def coefficient_row(own: int, other: int) -> int:
+    """Return the row of ``dual_coef`` that a class has for its pair with another.
+
+    Parameters
+    ----------
+    own, other : int
+        The class of the support vectors, and the one that it is opposed to.
+    """
+    return other if other < own else other - 1
+
+
+def class_slices(n_support: Any) -> list[slice]:
+    """Return which support vectors each class has.
+
+    Parameters
+    ----------
+    n_support : sequence of int
+        How many each has.
+    """
+    stops = np.cumsum(np.asarray(n_support, dtype=np.int64)).tolist()
+    return [slice(a, b) for a, b in zip([0, *stops[:-1]], stops, strict=True)]
+
+
+def wrong_sign(n_support: Any, dual_coef: Floats) -> tuple[int, int, int] | None:
+    """Return where a coefficient has the sign of the other class, if anywhere.
+
+    No dual coefficient is negative, so label times dual coefficient has the sign of the label.
+
+    Parameters
+    ----------
+    n_support : sequence of int
+        Support vectors of each class.
+    dual_coef : ndarray of shape (n_classes - 1, n_support)
+        Coefficients in scikit-learn's convention.
+
+    Returns
+    -------
+    tuple of int or None
+        The support vector, its class, and the class that it is opposed to.
+    """
+    slices = class_slices(n_support)
+    positive_first = len(slices) > 2
+    for own, part in enumerate(slices):
+        for other in range(len(slices)):
+            if other == own:
+                continue
+            values = dual_coef[coefficient_row(own, other), part]
+            is_positive = (own < other) == positive_first
+            wrong = values < 0.0 if is_positive else values > 0.0
+            if wrong.any():
+                return part.start + int(np.argmax(wrong)), own, other
+    return None
+
+
+def differs_from_solutions(machine: KernelMachine, points: list[Point]) -> bool:
+    """Return whether coefficients or intercepts are not those of the problems' points.
+
+    Parameters
+    ----------
+    machine : KernelMachine
+        The parts of a fitted model.
+    points : list of Point
+        One for each pair of classes; without dual coefficients where a model was loaded.
+    """
+    n_classes = len(machine.classes)
+    if len(points) != len(machine.intercept):
+        return True
+    sign = 1.0 if n_classes == 2 else -1.0
+    if not np.array_equal([sign * point.intercept for point in points], machine.intercept):
+        return True
+    slices = class_slices(machine.n_support)
+    for (first, second), point in zip(pairs(n_classes), points, strict=True):
+        if point.dual_coef is None:
+            continue
+        own = np.abs(machine.dual_coef[coefficient_row(first, second), slices[first]])
+        other = np.abs(machine.dual_coef[coefficient_row(second, first), slices[second]])
+        both = np.concatenate((own, other))
+        kept = point.dual_coef[point.dual_coef != 0.0]
+        if n_classes == 2:
+            if machine.rows is None or not np.array_equal(point.dual_coef[machine.rows], both):
+                return True
+            if len(kept) != np.count_nonzero(both):
+                return True
+        elif not np.array_equal(kept, both[both != 0.0]):
+            return True
+    return False
