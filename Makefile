@@ -8,7 +8,7 @@
 #   make fuzz-reader      ten minutes of libFuzzer on the reader of LIBSVM text (needs clang)
 #   make fuzz-model       ten minutes of coverage-guided fuzzing of the model loader
 #   make campaign-model   100,000 mutated model files under ASan; killed saves; full disks
-#   make campaign-import  100,000 damaged LIBLINEAR text models against their reader
+#   make campaign-import  100,000 damaged text models of LIBLINEAR, and of LIBSVM, against readers
 #   make campaign-bounds  10,000 evaluations through the index of margins, judged exactly
 #   make campaign-kernel  500 random kernel machines against clarabel, in extended precision
 #   make docs    the documentation site, warnings as errors
@@ -149,6 +149,7 @@ campaign-model: $(ENVIRONMENT)
 
 campaign-import: $(ENVIRONMENT)
 	$(BIN)/python -W error -m fuzz.liblinear_text.campaign $(MUTATIONS)
+	$(BIN)/python -W error -m fuzz.libsvm_model.campaign $(MUTATIONS)
 
 campaign-bounds: $(ENVIRONMENT)
 	$(BIN)/python -W error -m fuzz.margin_bounds.campaign 10000

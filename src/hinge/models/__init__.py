@@ -9,6 +9,8 @@ from hinge.models.description import ModelDescription, inspect
 from hinge.models.files import load, save
 from hinge.models.liblinear_reader import read_liblinear
 from hinge.models.liblinear_writer import write_liblinear
+from hinge.models.libsvm_model_reader import read_libsvm
+from hinge.models.libsvm_model_writer import write_libsvm
 from hinge.models.onnx_export import write_onnx
 from hinge.models.sklearn_models import from_sklearn
 from hinge.models.verification import Optimality, ProblemVerification, Verification
@@ -28,9 +30,11 @@ __all__ = [
     "load",
     "load_checkpoint",
     "read_liblinear",
+    "read_libsvm",
     "save",
     "save_checkpoint",
     "verify",
     "write_liblinear",
+    "write_libsvm",
     "write_onnx",
 ]
