@@ -6,12 +6,15 @@ from typing import Any
 
 import numpy as np
 from sklearn.svm import LinearSVC as ScikitLinearSVC
+from sklearn.utils.validation import check_is_fitted
 
 from hinge.errors import InvalidParameterError
 from hinge.estimators._options import linear_objective
 from hinge.estimators.linear_svc import LinearSVC
+from hinge.estimators.svc import SVC
 from hinge.models.imported import imported_model
 from hinge.models.linear_weights import LinearWeights, fitted_weights
+from hinge.models.sklearn_machines import is_kernel_machine, machine_from_sklearn
 from hinge.problem import Intercept
 
 _SHARED_PARAMETERS = (
@@ -30,20 +33,21 @@ _SHARED_PARAMETERS = (
 )
 
 
-def from_sklearn(model: Any) -> LinearSVC:
-    """Return a fitted model of scikit-learn as one of hinge, with the same weights bit by bit.
+def from_sklearn(model: Any) -> LinearSVC | SVC:
+    """Return a fitted model of scikit-learn as one of hinge, with the same numbers bit by bit.
 
     Nothing is trained. All parameters that scikit-learn has are taken over; those that only hinge
     has are at their defaults.
 
     Parameters
     ----------
-    model : sklearn.svm.LinearSVC
-        A fitted model with ``penalty="l2"`` and ``multi_class="ovr"``; it is not changed.
+    model : sklearn.svm.LinearSVC, SVC or NuSVC
+        A fitted model, which is not changed; a ``LinearSVC`` with ``penalty="l2"`` and
+        ``multi_class="ovr"``, the others with a kernel that is not a function.
 
     Returns
     -------
-    LinearSVC
+    LinearSVC or SVC
         A fitted estimator. Its status is ``imported`` and its certificate claims nothing:
         ``certificate_.relative_gap`` is infinite; ``hinge.models.verify`` judges it by data.
 
@@ -58,6 +62,13 @@ def from_sklearn(model: Any) -> LinearSVC:
     --------
     compare : Which of two fitted models is closer to the optimum.
 
+    Notes
+    -----
+    An ``SVC`` predicts the class with the most votes of the pairs of classes, as in scikit-learn;
+    of classes with as many votes the one whose decision values add up to the most, which is
+    scikit-learn's choice with ``break_ties=True`` only. A ``NuSVC`` becomes an ``SVC`` whose C is
+    its largest coefficient: with two classes, a machine of that C has the same optimum.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -71,9 +82,12 @@ def from_sklearn(model: Any) -> LinearSVC:
     >>> print(ours.solution_.status)
     imported
     """
+    if is_kernel_machine(model):
+        check_is_fitted(model)
+        return machine_from_sklearn(model)
     if not _scores_as_linear_svc(model):
         message = (
-            "from_sklearn takes a fitted sklearn.svm.LinearSVC whose predict and "
+            "from_sklearn takes a fitted sklearn.svm.LinearSVC, SVC or NuSVC whose predict and "
             f"decision_function are scikit-learn's own; got {type(model).__name__}."
         )
         raise InvalidParameterError(message)
