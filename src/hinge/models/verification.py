@@ -26,7 +26,7 @@ class ProblemVerification:
     Parameters
     ----------
     label : object
-        The positive class.
+        The positive class, or the pair of classes.
     stated, recomputed : Certificate
         The model's certificate, and the one that the data give its point.
     differences : tuple of str
@@ -66,11 +66,15 @@ class Verification:
         Whether the data have the fingerprint of the training data; None if the model has none.
     n_rows : int
         Rows of the data.
+    reason : str or None, default=None
+        Why nothing bounds the optimum from below, as a sentence, where it is not for want of dual
+        coefficients.
     """
 
     problems: tuple[ProblemVerification, ...]
     same_data: bool | None
     n_rows: int
+    reason: str | None = None
 
     @property
     def truthful(self) -> bool:
@@ -89,6 +93,12 @@ class Verification:
         return max(problem.recomputed.relative_gap for problem in self.problems)
 
     @property
+    def violation(self) -> float:
+        """The largest violation of the optimality conditions, recomputed."""
+        found = [problem.recomputed.kkt for problem in self.problems]
+        return math.nan if any(map(math.isnan, found)) else max(found)
+
+    @property
     def primal(self) -> float:
         """The objective, recomputed; with several classes the sum over their problems."""
         return sum(problem.recomputed.primal for problem in self.problems)
@@ -103,7 +113,7 @@ class Verification:
         """
         lines = [self._verdict(), self._objective(), self._data()]
         for problem in self.problems:
-            where = f"Class {problem.label!r}: " if len(self.problems) > 1 else ""
+            where = f"{_named(problem.label)}: " if len(self.problems) > 1 else ""
             lines += [f"{where}{difference}" for difference in problem.differences]
         return [line for line in lines if line]
 
@@ -133,6 +143,8 @@ class Verification:
                 f"{value} The dual coefficients leave a relative gap of {self.relative_gap:.3g}; "
                 "from 1 on it says nothing of the optimum. Train the model further."
             )
+        if self.reason is not None:
+            return f"{value} {self.reason}"
         return (
             f"{value} Without dual coefficients that fit the data nothing bounds the optimum from "
             "below; save the model with proof=True to have them in the file."
@@ -144,3 +156,9 @@ class Verification:
         if self.same_data:
             return "The data have the fingerprint of the training data."
         return "These are not the training data: their fingerprint differs."
+
+
+def _named(label: Any) -> str:
+    if isinstance(label, tuple):
+        return f"Classes {label[0]!r} and {label[1]!r}"
+    return f"Class {label!r}"

@@ -1,0 +1,160 @@
+"""What verify says of kernel machines: true ones, false ones, and those of other programs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.svm import SVC as ScikitSVC  # noqa: N811
+from sklearn.svm import NuSVC
+from tests.models.machines import KERNELS, machine
+
+from hinge.estimators.svc import SVC
+from hinge.models import Optimality, from_sklearn, load, read_libsvm, save, verify, write_libsvm
+from hinge.result import Status
+
+UNPROVEN = ("sigmoid", "precomputed")  # no gap without a kernel known to be positive semidefinite
+
+
+@pytest.mark.parametrize("form", ["dense", "sparse", "float32"])
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_true_machines_are_confirmed(
+    kernel: str, n_classes: int, form: str, tmp_path: Path
+) -> None:
+    made = machine(kernel, n_classes, form)
+    for proof in (True, False):
+        save(made.model, tmp_path / "m", proof)
+        found = verify(load(tmp_path / "m"), made.X, made.y)
+        assert found.truthful, str(found)
+        assert found.same_data is (True if proof else None)
+        assert found.violation <= made.model.tol
+        assert found.primal == pytest.approx(sum(c.primal for c in made.model.certificates_))
+        if kernel in UNPROVEN:
+            assert found.optimality is Optimality.UNPROVEN
+            assert "There is no gap certificate: the kernel is not (known to be)" in str(found)
+        else:
+            assert found.relative_gap == pytest.approx(made.model.certificate_.relative_gap)
+
+
+def test_weights_count(tmp_path: Path) -> None:
+    made = machine(n_classes=4)
+    weights = np.where(np.arange(len(made.y)) % 5 == 0, 0.0, 1.5)
+    model = SVC(class_weight="balanced").fit(made.X, made.y, weights)
+    save(model, tmp_path / "m")
+    found = verify(load(tmp_path / "m"), made.X, made.y, weights)
+    assert found.truthful, str(found)
+    assert found.relative_gap < 1e-3
+    assert not verify(model, made.X, made.y).truthful
+
+
+def test_rows_in_another_order_prove_it_as_well() -> None:
+    made = machine(n_classes=4)
+    found = verify(made.model, made.X[::-1], made.y[::-1])
+    assert found.truthful
+    assert found.same_data is False
+    assert found.relative_gap == pytest.approx(made.model.certificate_.relative_gap)
+
+
+def test_rows_that_are_there_twice_are_told_apart() -> None:
+    made = machine()
+    X, y = np.vstack([made.X, made.X]), np.concatenate([made.y, made.y])
+    model = SVC(C=0.1).fit(X, y)
+    del model.support_
+    found = verify(model, X, y)
+    assert found.truthful, str(found)
+    assert found.relative_gap < 1e-3
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_other_labels_are_not_confirmed(n_classes: int) -> None:
+    made = machine(n_classes=n_classes)
+    found = verify(made.model, made.X, np.roll(made.y, 1))
+    assert not found.truthful
+    assert found.same_data is False
+    assert "Some support vectors are not rows of these data" in str(found)
+    assert ("Classes -1 and 3: the stated objective" in str(found)) is (n_classes == 4)
+
+
+def test_false_claims_are_found() -> None:
+    made = machine(n_classes=4)
+    true = made.model.certificates_[2]
+    for change, sentence in [
+        ({"primal": true.primal - 1.0}, "the stated objective is"),
+        ({"dual": true.dual + 1.0}, "the stated dual value is"),
+        ({"gap": 0.0}, "the stated gap is 0"),
+        ({"kkt": 0.0}, "the stated violation of the optimality conditions is 0"),
+    ]:
+        made.model.certificates_[2] = replace(true, **change)
+        found = verify(made.model, made.X, made.y)
+        assert [problem.truthful for problem in found.problems].count(False) == 1
+        assert f"Classes -1 and 20: {sentence}" in str(found)
+
+
+def test_what_is_called_solved_must_be() -> None:
+    made = machine(max_iter=2)
+    found = verify(made.model, made.X, made.y)
+    assert found.truthful, str(found)
+    solution = replace(made.model.solutions_[0], status=Status.SOLVED)
+    made.model.solutions_ = [solution]
+    found = verify(made.model, made.X, made.y)
+    assert "the stated status is solved; the recomputed violation is above tol" in str(found)
+
+
+def test_support_vectors_that_are_not_the_rows_they_are_said_to_be() -> None:
+    made = machine()
+    made.model.support_vectors_ = made.model.support_vectors_ + 0.5
+    found = verify(made.model, made.X, made.y)
+    assert not found.truthful
+    assert "the support vectors are not rows of these data." in str(found)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_machines_of_scikit_learn_are_proven(n_classes: int) -> None:
+    made = machine(n_classes=n_classes)
+    found = verify(from_sklearn(ScikitSVC(C=3.0).fit(made.X, made.y)), made.X, made.y)
+    assert found.truthful
+    assert found.relative_gap < 1e-3
+
+
+def test_a_nu_machine_of_two_classes_is_proven() -> None:
+    made = machine()
+    found = verify(from_sklearn(NuSVC(nu=0.3).fit(made.X, made.y)), made.X, made.y)
+    assert found.relative_gap < 1e-2
+
+
+def test_eight_digits_are_enough_to_find_the_rows(tmp_path: Path) -> None:
+    made = machine(n_classes=4)
+    write_libsvm(made.model, tmp_path / "m")
+    header, _, body = (tmp_path / "m").read_text().partition("SV\n")
+    lines = []
+    for line in body.splitlines():
+        words = [word.split(":") for word in line.split()]
+        lines.append(" ".join(w[0] if len(w) == 1 else f"{w[0]}:{float(w[1]):.8g}" for w in words))
+    (tmp_path / "m").write_text(header + "SV\n" + "\n".join(lines) + "\n")
+    model = read_libsvm(tmp_path / "m")
+    assert not np.array_equal(model.support_vectors_.toarray(), made.model.support_vectors_)
+    found = verify(model, made.X, made.y)
+    assert found.truthful
+    assert found.relative_gap < 1e-3
+
+
+def test_the_objective_without_the_rows_is_that_of_the_machine() -> None:
+    made = machine("linear", n_classes=4)
+    model = made.model
+    model.support_vectors_ = model.support_vectors_ * (1.0 + 1e-6)
+    del model.support_, model.data_fingerprint_
+    found = verify(model, made.X, made.y)
+    assert found.optimality is Optimality.UNPROVEN
+    stated = sum(certificate.primal for certificate in model.certificates_)
+    assert found.primal == pytest.approx(stated, rel=1e-4)
+
+
+def test_sparse_rows_of_a_dense_machine() -> None:
+    made = machine(n_classes=4)
+    found = verify(made.model, sp.csr_array(made.X), made.y)
+    assert found.truthful, str(found)
+    assert found.relative_gap < 1e-3
