@@ -144,7 +144,9 @@ def test_labels_without_a_type_in_onnx_are_refused(tmp_path: Path) -> None:
 
 
 def test_what_is_no_fitted_model_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InvalidParameterError, match=r"a fitted hinge.LinearSVC; got str"):
+    with pytest.raises(
+        InvalidParameterError, match=r"a fitted hinge.LinearSVC or hinge.SVC; got str"
+    ):
         write_onnx("model", tmp_path / "model.onnx")  # type: ignore[arg-type]
     with pytest.raises(NotFittedError):
         write_onnx(LinearSVC(), tmp_path / "model.onnx")

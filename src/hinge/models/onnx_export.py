@@ -20,8 +20,13 @@ from hinge.durable import atomic_write
 from hinge.errors import InvalidParameterError, MissingDependencyError, UnsupportedError
 from hinge.estimators._options import linear_objective
 from hinge.estimators.linear_svc import LinearSVC
+from hinge.estimators.svc import SVC
 from hinge.models._chosen_model import chosen_model
+from hinge.models.fitted_machine import fitted_machine
 from hinge.models.linear_weights import LinearWeights, fitted_weights
+from hinge.models.onnx_machine import add_machine
+from hinge.models.onnx_machine import size_of as machine_size
+from hinge.models.onnx_parts import GraphParts
 
 # Old enough for runtimes of several years ago, and the operators have not changed since.
 _OPSET = 13
@@ -30,7 +35,7 @@ _MOST_BYTES = 2**31 - 2**20  # a protobuf message ends at 2 GiB
 
 
 def write_onnx(
-    model: LinearSVC, path: str | os.PathLike[str], *, dtype: DTypeLike = np.float64
+    model: LinearSVC | SVC, path: str | os.PathLike[str], *, dtype: DTypeLike = np.float64
 ) -> None:
     """Write a fitted model as an ONNX graph that gives labels and decision values.
 
@@ -39,8 +44,9 @@ def write_onnx(
 
     Parameters
     ----------
-    model : LinearSVC or LinearSVCCV
-        A fitted model of hinge.
+    model : LinearSVC, LinearSVCCV, SVC or SVCCV
+        A fitted model of hinge; an ``SVC`` with a linear, polynomial, RBF, sigmoid or precomputed
+        kernel.
     path : str or path-like
         The file; one that exists is replaced at once and whole.
     dtype : {numpy.float64, numpy.float32}, default=numpy.float64
@@ -53,7 +59,7 @@ def write_onnx(
     InvalidParameterError
         If the model's attributes contradict each other, or a label has no type in ONNX.
     UnsupportedError
-        If the weights do not fit in one ONNX file.
+        If the weights do not fit in one ONNX file, or the kernel is another.
     OSError
         If the file cannot be written; what was there is still there.
 
@@ -69,17 +75,24 @@ def write_onnx(
     that bound (twice that bound) of zero; of values that are equal in the runtime, the first class
     wins as in hinge. Only the sign of a value of two classes counts: positive is the second class.
 
+    That is for linear models. Of an ``SVC`` the sum has a term for each of the m support vectors,
+    and the kernel is computed by the runtime as well: besides ``2 (m + 2) u sum |c_i k_i|`` a
+    decision value differs by ``sum |c_i| e``, where e is the error of a kernel value: that of its
+    exponent or inner product, ``2 (n + 8) u`` times the sizes of the products in it (for RBF:
+    gamma times the squared distances of row and support vector from the middle of the support
+    vectors), times the slope of the function. A value of zero is the second class there.
+
     Feature names, if there are any, are in the file's metadata under ``feature_names``. ONNX has
     no place for a certificate; the file format of hinge has (``hinge.save``).
     """
     onnx = _package()
     model = chosen_model(model)
-    if not isinstance(model, LinearSVC):
-        message = f"model must be a fitted hinge.LinearSVC; got {type(model).__name__}."
+    if not isinstance(model, LinearSVC | SVC):
+        message = (
+            f"model must be a fitted hinge.LinearSVC or hinge.SVC; got {type(model).__name__}."
+        )
         raise InvalidParameterError(message)
-    linear_objective(model)
-    weights = fitted_weights(model)
-    graph = _graph(onnx, weights, _input_type(dtype))
+    graph, feature_names = _graph(onnx, model, _input_type(dtype))
     made = onnx.helper.make_model(
         graph,
         opset_imports=[onnx.helper.make_opsetid("", _OPSET)],
@@ -87,8 +100,8 @@ def write_onnx(
         producer_name="hinge",
         producer_version=importlib.metadata.version("hinge"),
     )
-    if weights.feature_names is not None:
-        names = json.dumps(weights.feature_names.tolist())
+    if feature_names is not None:
+        names = json.dumps(feature_names.tolist())
         onnx.helper.set_model_props(made, {"feature_names": names})
     onnx.checker.check_model(made, full_check=True)
     with atomic_write(path) as file:
@@ -118,49 +131,67 @@ def _input_type(dtype: DTypeLike) -> np.dtype[Any]:
     return kind
 
 
-def _graph(onnx: Any, weights: LinearWeights, dtype: np.dtype[Any]) -> Any:
-    """Return the graph: scores, their winner, and its label."""
-    helper, types = onnx.helper, onnx.TensorProto
-    classes = _labels(weights.classes)
-    size = weights.coef.nbytes + classes.nbytes
+def _graph(onnx: Any, model: LinearSVC | SVC, dtype: np.dtype[Any]) -> tuple[Any, Any]:
+    """Return the graph, and the names of the features: scores, their winner, and its label."""
+    parts = GraphParts(onnx)
+    types, helper = parts.types, onnx.helper
+    if dtype == np.float32:
+        parts.node("Cast", ["X"], "rows", to=types.DOUBLE)
+    else:
+        parts.node("Identity", ["X"], "rows")
+    if isinstance(model, SVC):
+        per_class = model.decision_function_shape == "ovr"
+        fitted: Any = fitted_machine(model)
+        _require_size(machine_size(fitted))
+        add_machine(parts, fitted, per_class)
+        n_values = len(fitted.classes) if per_class else len(fitted.intercept)
+    else:
+        linear_objective(model)
+        fitted = fitted_weights(model)
+        _require_size(fitted.coef.nbytes)
+        _add_linear(parts, fitted)
+        n_values = len(fitted.classes)
+    parts.constant("classes", _labels(fitted.classes))
+    parts.node("Gather", ["classes", "winner"], "label", axis=0)
+    shape = ["rows"] if len(fitted.classes) == 2 else ["rows", n_values]
+    input_type = types.FLOAT if dtype == np.float32 else types.DOUBLE
+    label_type = parts.constants["classes"].data_type
+    graph = helper.make_graph(
+        parts.nodes,
+        f"hinge.{type(model).__name__}",
+        [helper.make_tensor_value_info("X", input_type, ["rows", fitted.n_features])],
+        [
+            helper.make_tensor_value_info("label", label_type, ["rows"]),
+            helper.make_tensor_value_info("decision", types.DOUBLE, shape),
+        ],
+        list(parts.constants.values()),
+    )
+    return graph, fitted.feature_names
+
+
+def _require_size(size: int) -> None:
     if size > _MOST_BYTES:
         message = (
             f"The model has {size} bytes of weights; a file of ONNX holds {_MOST_BYTES}. Save it "
             "in hinge's own format."
         )
         raise UnsupportedError(message)
-    is_binary = len(classes) == 2
+
+
+def _add_linear(parts: GraphParts, weights: LinearWeights) -> None:
+    """Add what makes ``decision`` and ``winner`` of ``rows``."""
+    is_binary = len(weights.classes) == 2
     # A vector for two classes, so that the decision is one too.
-    coef = weights.coef[0] if is_binary else np.ascontiguousarray(weights.coef.T)
-    intercept = weights.intercept[0] if is_binary else weights.intercept
-    arrays = {"coef": coef, "intercept": np.asarray(intercept), "classes": classes}
-    nodes = [helper.make_node("MatMul", ["rows", "coef"], ["products"])]
-    if dtype == np.float32:
-        nodes.insert(0, helper.make_node("Cast", ["X"], ["rows"], to=types.DOUBLE))
-    else:
-        nodes.insert(0, helper.make_node("Identity", ["X"], ["rows"]))
-    nodes.append(helper.make_node("Add", ["products", "intercept"], ["decision"]))
+    parts.constant("coef", weights.coef[0] if is_binary else np.ascontiguousarray(weights.coef.T))
+    parts.constant("intercept", weights.intercept[0] if is_binary else weights.intercept)
+    parts.node("MatMul", ["rows", "coef"], "products")
+    parts.node("Add", ["products", "intercept"], "decision")
     if is_binary:
-        arrays["zero"] = np.asarray(0.0)
-        nodes.append(helper.make_node("Greater", ["decision", "zero"], ["is_second"]))
-        nodes.append(helper.make_node("Cast", ["is_second"], ["winner"], to=types.INT64))
+        parts.constant("zero", 0.0)
+        parts.node("Greater", ["decision", "zero"], "is_second")
+        parts.node("Cast", ["is_second"], "winner", to=parts.types.INT64)
     else:
-        nodes.append(helper.make_node("ArgMax", ["decision"], ["winner"], axis=1, keepdims=0))
-    nodes.append(helper.make_node("Gather", ["classes", "winner"], ["label"], axis=0))
-    tensors = [onnx.numpy_helper.from_array(array, name) for name, array in arrays.items()]
-    label_type = next(tensor.data_type for tensor in tensors if tensor.name == "classes")
-    shape = ["rows"] if is_binary else ["rows", len(classes)]
-    input_type = types.FLOAT if dtype == np.float32 else types.DOUBLE
-    return helper.make_graph(
-        nodes,
-        "hinge.LinearSVC",
-        [helper.make_tensor_value_info("X", input_type, ["rows", weights.n_features])],
-        [
-            helper.make_tensor_value_info("label", label_type, ["rows"]),
-            helper.make_tensor_value_info("decision", types.DOUBLE, shape),
-        ],
-        tensors,
-    )
+        parts.node("ArgMax", ["decision"], "winner", axis=1, keepdims=0)
 
 
 def _labels(classes: NDArray[Any]) -> NDArray[Any]:
