@@ -48,8 +48,8 @@ def test_a_name_that_does_not_tell(shell: Shell, trained: Path) -> None:
     run = shell("export", trained, "their.txt")
     assert run.code == 2
     assert run.err == (
-        "hinge: error: the name their.txt does not tell the format; pass --to liblinear or --to "
-        "onnx.\n"
+        "hinge: error: the name their.txt does not tell the format; pass --to liblinear, --to "
+        "libsvm or --to onnx.\n"
     )
     assert shell("export", trained, "their.txt", "--to", "liblinear").code == 0
 
@@ -72,9 +72,9 @@ def test_a_pickle_is_never_opened(shell: Shell) -> None:
 def test_other_files_are_told_apart(shell: Shell, trained: Path) -> None:
     run = shell("import-model", trained, "m")
     assert "is a model file of hinge already; use it as it is." in run.err
-    Path("rbf.model").write_text("svm_type c_svc\nkernel_type rbf\n")
-    run = shell("import-model", "rbf.model")
-    assert "is a kernel machine of LIBSVM, which this version cannot import." in run.err
+    Path("cut.model").write_text("svm_type c_svc\nkernel_type rbf\n")
+    run = shell("import-model", "cut.model")
+    assert "cut.model, line 3: the file ends before its support vectors; it may be cut" in run.err
     run = shell("import-model", "rows.svm", "m")
-    assert "is not a text model of LIBLINEAR: its first word is not solver_type." in run.err
+    assert "is not a text model of LIBLINEAR or LIBSVM: its first word is neither" in run.err
     assert shell("import-model", "missing.model").code == 1

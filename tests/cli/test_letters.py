@@ -64,20 +64,45 @@ def test_a_linear_machine_of_libsvm() -> None:
         "tol": 1e-4,
         "n_jobs": -1,
     }
-    assert request.one_against_one
-    assert request.notes == ()
+    assert request.in_pairs is not None
+    assert request.in_pairs["kernel"] == "linear"
+    assert request.in_pairs["shrinking"] is False
+    assert request.notes == request.notes_for_two == ()
+
+
+def test_the_defaults_of_libsvm() -> None:
+    request = libsvm_request(["f"])
+    assert request.in_pairs is None
+    assert request.parameters == {
+        "kernel": "rbf",
+        "C": 1.0,
+        "gamma": "auto",
+        "degree": 3,
+        "coef0": 0.0,
+        "tol": 1e-3,
+        "cache_size": 100.0,
+        "shrinking": True,
+        "probability": False,
+        "n_jobs": -1,
+    }
+
+
+def test_the_letters_of_kernels() -> None:
+    words = ["-t", "1", "-g", "0.5", "-d", "2", "-r", "1.5", "-e", "0.1", "-m", "7", "-b", "1"]
+    parameters = libsvm_request([*words, "f"]).parameters
+    wanted = {"kernel": "poly", "gamma": 0.5, "degree": 2, "coef0": 1.5, "tol": 0.1}
+    assert parameters | wanted | {"cache_size": 7.0, "probability": True} == parameters
+    assert libsvm_request(["-t", "3", "f"]).parameters["kernel"] == "sigmoid"
+    assert libsvm_request(["-t", "4", "f"]).parameters["kernel"] == "precomputed"
+    assert libsvm_request(["-t", "0", "-b", "1", "f"]).parameters["kernel"] == "linear"
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["f"], "svm-train without -t asks for the RBF kernel"),
-        (["-t", "1", "f"], "-t 1 asks for the polynomial kernel"),
-        (["-t", "4", "f"], "-t 4 asks for the precomputed kernel"),
         (["-s", "1", "f"], "-s 1 (nu-SVC) is not in this version"),
         (["-s", "2", "f"], "-s 2 (the one-class SVM) is not in this version"),
         (["-s", "3", "f"], "-s 3 (epsilon-SVR) is not in this version"),
-        (["-t", "0", "-b", "1", "f"], "-b 1 (probabilities) is not in this version"),
     ],
 )
 def test_what_libsvm_can_and_this_version_cannot(words: list[str], message: str) -> None:
@@ -89,7 +114,14 @@ def test_what_libsvm_can_and_this_version_cannot(words: list[str], message: str)
 
 @pytest.mark.parametrize(
     ("words", "message"),
-    [(["-s", "9"], "-s takes 0 to 4; got 9."), (["-t", "-1"], "-t takes 0 to 4; got -1.")],
+    [
+        (["-s", "9"], "-s takes 0 to 4; got 9."),
+        (["-t", "-1"], "-t takes 0 to 4; got -1."),
+        (["-m", "0"], "-m takes megabytes for the cache, more than 0; got 0."),
+        (["-e", "-1"], "-e takes a tolerance that is not negative; got -1."),
+        (["-h", "2"], "-h takes 0 or 1; got 2."),
+        (["-b", "x"], "-b takes a whole number; got 'x'."),
+    ],
 )
 def test_what_not_even_libsvm_can(words: list[str], message: str) -> None:
     with pytest.raises(UsageError) as caught:
@@ -129,7 +161,8 @@ def test_what_liblinear_can_and_this_version_cannot(words: list[str], message: s
 def test_the_meaning_of_e_is_said() -> None:
     request = libsvm_request(["-t", "0", "-e", "0.01", "f"])
     assert request.parameters["tol"] == 0.01
-    assert "relative duality gap" in request.notes[0]
+    assert "relative duality gap" in request.notes_for_two[0]
+    assert libsvm_request(["-t", "2", "-e", "0.01", "f"]).notes_for_two == ()
 
 
 def test_folds_are_at_least_two() -> None:

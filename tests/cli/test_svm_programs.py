@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from tests.cli.running import Shell, classes_apart, hard_rows
+from tests.cli.running import Shell, classes_apart, hard_rows, write_rows
 
 import hinge
 import hinge.cli.svm_train
+from hinge.cli._matching import unnamed_rows
 from hinge.errors import Interrupted
+from hinge.estimators.svc import SVC
+from hinge.kernels import RBF
 from hinge.models import load
 
 
@@ -79,17 +83,87 @@ def test_ctrl_c_in_a_cross_validation(shell: Shell, monkeypatch: pytest.MonkeyPa
     assert run.err == "hinge: error: stopped by Ctrl-C; no accuracy was computed.\n"
 
 
-def test_pairs_of_classes_are_refused(shell: Shell) -> None:
+def test_more_than_two_classes_are_trained_in_pairs(shell: Shell) -> None:
     path = classes_apart(Path("rows.svm"), n_classes=3)
-    run = shell("svm-train", "-t", "0", path)
+    assert shell("svm-train", "-t", "0", path, "m").code == 0
+    model = load("m")
+    assert isinstance(model, SVC)
+    assert len(model.solutions_) == 3
+    run = shell("svm-predict", path, "m", "out")
+    assert run.out.startswith("Accuracy = ")
+    assert Path("out").read_text().split() == [str(label) for label in _predicted("m", path)]
+
+
+def test_kernels(shell: Shell) -> None:
+    path = classes_apart(Path("rows.svm"), n_classes=3)
+    run = shell("svm-train", "-g", "0.5", "-c", "3", path, "m")
+    assert run.code == 0
+    assert "rows are support vectors" in run.out
+    assert (load("m").kernel_, load("m").C) == (RBF(0.5), 3.0)
+    assert shell("svm-train", path, "m").code == 0
+    assert load("m").kernel_ == RBF(1 / 4)  # one over the number of features
+    run = shell("svm-train", "-q", "-t", "1", "-d", "2", "-r", "1", "-v", "3", path)
+    assert run.out.startswith("Cross Validation Accuracy = ")
+
+
+def test_probabilities(shell: Shell) -> None:
+    path = classes_apart(Path("rows.svm"), n_classes=3)
+    assert shell("svm-train", "-q", "-b", "1", path, "m").code == 0
+    assert shell("svm-predict", "-q", "-b", "1", path, "m", "out").code == 0
+    head, *lines = Path("out").read_text().splitlines()
+    assert head == "labels 1 2 3"
+    found = [[float(word) for word in line.split()] for line in lines]
+    with unnamed_rows():
+        wanted = load("m").predict_proba(hinge.data.read_libsvm(path)[0])
+    np.testing.assert_array_equal([row[1:] for row in found], wanted)
+    assert [int(row[0]) for row in found] == _predicted("m", path)
+    assert shell("svm-train", "-q", path, "m").code == 0
+    run = shell("svm-predict", "-b", "1", path, "m", "out")
     assert run.code == 1
-    assert "rows.svm: LIBSVM trains 3 classes in pairs, which is not in this version" in run.err
+    assert "m has no probabilities; train a kernel machine with -b 1 to have them." in run.err
+
+
+def test_a_kernel_matrix(shell: Shell) -> None:
+    X = np.random.default_rng(1).normal(size=(30, 3))
+    labels = (X[:, 0] > 0).astype(int)
+
+    def write(name: str, matrix: Any, first: int) -> None:
+        rows = [
+            " ".join([str(y), f"0:{i}", *(f"{j}:{v!r}" for j, v in enumerate(row.tolist(), 1))])
+            for i, (y, row) in enumerate(zip(labels, matrix, strict=False), first)
+        ]
+        write_rows(Path(name), rows)
+
+    write("train.svm", X @ X.T, 1)
+    write("test.svm", (X @ X.T)[:7], 0)
+    assert shell("svm-train", "-q", "-t", "4", "train.svm", "m").code == 0
+    assert shell("svm-predict", "-q", "test.svm", "m", "out").code == 0
+    wanted = SVC(kernel="precomputed", tol=1e-3).fit(X @ X.T, labels).predict((X @ X.T)[:7])
+    assert Path("out").read_text().split() == [str(label) for label in wanted]
+    assert shell("train", "train.svm", "m2", "--kernel", "precomputed").code == 0
+    assert shell("predict", "m2", "test.svm", "-o", "out2").code == 0
+    assert Path("out2").read_text() == Path("out").read_text()
+    assert shell("verify", "m2", "train.svm").code == 0
+    write("wrong.svm", X @ X.T, 2)
+    run = shell("svm-train", "-t", "4", "wrong.svm", "m")
+    assert "feature 0 of a kernel matrix must be the number of the row, counted from 1" in run.err
+    write("short.svm", (X @ X.T)[:, :20], 1)
+    run = shell("svm-train", "-t", "4", "short.svm", "m")
+    assert "this one has 30 rows and 20 columns." in run.err
+    run = shell("predict", "m2", "short.svm")
+    assert "the rows have 20 values, but the kernel matrix that the model was trained on" in run.err
+
+
+def _predicted(model: str, path: Path) -> list[Any]:
+    with unnamed_rows():
+        return [int(label) for label in load(model).predict(hinge.data.read_libsvm(path)[0])]
 
 
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (["svm-train", "rows.svm"], 1, "svm-train without -t asks for the RBF kernel"),
+        (["svm-train", "-g", "-1", "rows.svm"], 2, "gamma must not be negative; got -1.0."),
+        (["svm-train", "-t", "4", "rows.svm"], 1, "this one has 60 rows and 3 columns."),
         (["svm-train", "-t", "0"], 2, "svm-train takes one data file and at most one model"),
         (["svm-train", "-x", "1", "rows.svm"], 2, "there is no option '-x'"),
         (["svm-train", "-t", "0", "-w9", "1", "rows.svm"], 2, "there is no class '9'"),
@@ -98,7 +172,7 @@ def test_pairs_of_classes_are_refused(shell: Shell) -> None:
         (["svm-train", "-t", "0", "-"], 2, "with data from standard input, name the model"),
         (["liblinear-train", "-m", "0", "rows.svm"], 2, "-m takes a number of threads that is"),
         (["svm-predict", "rows.svm", "m"], 2, "svm-predict takes a data file, a model file and"),
-        (["svm-predict", "-b", "1", "a", "b", "c"], 1, "-b 1 (probabilities) is not in this"),
+        (["svm-predict", "-b", "2", "a", "b", "c"], 2, "-b takes 0 or 1; got 2."),
         (["svm-predict", "rows.svm", "rows.svm", "o"], 1, "rows.svm: "),
     ],
 )

@@ -10,6 +10,7 @@ from hinge.cli._errors import CommandError, UsageError
 from hinge.cli._letters import Letters, parse
 
 _LATER = "is not in this version of hinge"
+_KERNELS = {0: "linear", 1: "poly", 2: "rbf", 3: "sigmoid", 4: "precomputed"}
 
 
 @dataclass(frozen=True)
@@ -21,17 +22,20 @@ class Request:
     letters : Letters
         The options.
     parameters : dict
-        Of ``LinearSVC``, apart from class weights.
-    one_against_one : bool
-        Whether more than two classes would be trained in pairs.
+        Of ``LinearSVC`` or, if "kernel" is one of them, of ``SVC``; apart from class weights.
+    in_pairs : dict or None
+        Those to take instead with more than two classes, which LIBSVM trains in pairs.
     notes : tuple of str
         What the user should know.
+    notes_for_two : tuple of str
+        What the user should know besides, unless ``in_pairs`` is taken.
     """
 
     letters: Letters
     parameters: dict[str, Any]
-    one_against_one: bool = False
+    in_pairs: dict[str, Any] | None = None
     notes: tuple[str, ...] = ()
+    notes_for_two: tuple[str, ...] = ()
 
     @property
     def quiet(self) -> bool:
@@ -64,7 +68,7 @@ def libsvm_request(words: list[str]) -> Request:
     Returns
     -------
     Request
-        A linear C-SVC; everything else is refused.
+        A C-SVC; other machines are refused.
     """
     letters = parse(words, "stdgrcnpmehbwv", alone="q")
     machine = letters.whole("s", 0)
@@ -76,27 +80,52 @@ def libsvm_request(words: list[str]) -> Request:
             raise UsageError(message)
         message = f"-s {machine} ({what}) {_LATER}; -s 0 is what it can train."
         raise CommandError(message)
-    _refuse_kernels(letters)
-    if letters.whole("b", 0) != 0:
-        message = f"-b {letters.values['b']} (probabilities) {_LATER}; leave it out."
-        raise CommandError(message)
-    parameters = {"loss": "hinge", "intercept": "free", **_common(letters)}
-    return Request(letters, parameters, one_against_one=True, notes=_tolerance_note(letters))
-
-
-def _refuse_kernels(letters: Letters) -> None:
     kernel = letters.whole("t", 2)
-    kernels = {1: "polynomial", 2: "RBF", 3: "sigmoid", 4: "precomputed"}
-    if kernel == 0:
-        return
-    if kernel not in kernels:
+    if kernel not in _KERNELS:
         message = f"-t takes 0 to 4; got {kernel}."
         raise UsageError(message)
-    asked = f"-t {kernel}" if "t" in letters.values else "svm-train without -t"
-    message = (
-        f"{asked} asks for the {kernels[kernel]} kernel, which {_LATER}; -t 0 is the linear one."
+    machine_parameters = _kernel_parameters(letters, _KERNELS[kernel])
+    if kernel != 0:
+        return Request(letters, machine_parameters)
+    # With two classes the same machine, found in the features themselves, which is faster.
+    linear = {"loss": "hinge", "intercept": "free", **_common(letters)}
+    if machine_parameters["probability"]:
+        return Request(letters, machine_parameters)
+    return Request(
+        letters, linear, in_pairs=machine_parameters, notes_for_two=_tolerance_note(letters)
     )
-    raise CommandError(message)
+
+
+def _kernel_parameters(letters: Letters, kernel: str) -> dict[str, Any]:
+    """Return the parameters of ``SVC`` that LIBSVM's options stand for, with LIBSVM's defaults."""
+    cache = letters.number("m", 100.0)
+    if cache <= 0.0:
+        message = f"-m takes megabytes for the cache, more than 0; got {cache:g}."
+        raise UsageError(message)
+    tolerance = letters.number("e", 1e-3)
+    if tolerance < 0.0:
+        message = f"-e takes a tolerance that is not negative; got {tolerance:g}."
+        raise UsageError(message)
+    return {
+        "kernel": kernel,
+        "C": letters.number("c", 1.0),
+        "gamma": letters.number("g", 0.0) or "auto",
+        "degree": letters.whole("d", 3),
+        "coef0": letters.number("r", 0.0),
+        "tol": tolerance,
+        "cache_size": cache,
+        "shrinking": _switch(letters, "h", 1),
+        "probability": _switch(letters, "b", 0),
+        "n_jobs": -1,
+    }
+
+
+def _switch(letters: Letters, letter: str, default: int) -> bool:
+    value = letters.whole(letter, default)
+    if value not in (0, 1):
+        message = f"-{letter} takes 0 or 1; got {value}."
+        raise UsageError(message)
+    return value == 1
 
 
 def liblinear_request(words: list[str]) -> Request:

@@ -17,14 +17,18 @@ from sklearn.exceptions import ConvergenceWarning
 from hinge.cli._checkpoints import CheckpointPlan, checkpoints
 from hinge.cli._console import Output
 from hinge.cli._errors import Exit
+from hinge.cli._kernel import estimator
 from hinge.cli._labels import label_json, label_text, listed, plain
 from hinge.cli._matching import unnamed_rows
-from hinge.cli._progress import Size, duration, fit_display
+from hinge.cli._progress import Size, Target, duration, fit_display
 from hinge.cli._stopping import ended_by_termination
 from hinge.cli._words import in_options
 from hinge.data import Dataset
 from hinge.errors import Interrupted
+from hinge.estimators._progress import GAP, VIOLATION
 from hinge.estimators.linear_svc import LinearSVC
+from hinge.estimators.svc import SVC
+from hinge.models.kernel_machine import pairs
 from hinge.result import Certificate, Solution, Status
 from hinge.threads import thread_count
 
@@ -35,7 +39,7 @@ class Fit:
 
     Parameters
     ----------
-    model : LinearSVC
+    model : LinearSVC or SVC
         The model, fitted even if training was interrupted.
     data : Dataset
         What it was trained on.
@@ -47,7 +51,7 @@ class Fit:
         What the estimator warned of, in the words of the command line.
     """
 
-    model: LinearSVC
+    model: LinearSVC | SVC
     data: Dataset
     seconds: float
     interrupted: bool = False
@@ -75,12 +79,12 @@ class Fit:
 
     @cached_property
     def open_labels(self) -> int | None:
-        """How many training labels more training could change; None if nothing is proven.
+        """How many training labels more training could change; None if nothing is known of that.
 
         Takes as long as predicting all rows, so it is computed once.
         """
         proven = all(s.certificate.relative_gap < 1.0 for s in self.model.solutions_)
-        if self.interrupted or not proven:
+        if self.interrupted or not proven or isinstance(self.model, SVC):
             return None
         with unnamed_rows():
             return int(np.count_nonzero(~self.model.settled(self.data.X)))
@@ -92,12 +96,12 @@ def fit(
     output: Output,
     checkpoint: CheckpointPlan | None = None,
 ) -> Fit:
-    """Train a linear machine.
+    """Train a machine.
 
     Parameters
     ----------
     parameters : dict
-        Of ``LinearSVC``.
+        Of ``LinearSVC`` or, if "kernel" is one of them, of ``SVC``.
     data : Dataset
         Rows and labels.
     output : Output
@@ -110,19 +114,25 @@ def fit(
     Fit
         Also after one Ctrl-C; a second one raises.
     """
-    model = LinearSVC(**parameters)
+    model = estimator(parameters)
+    is_linear = isinstance(model, LinearSVC)
     n_classes = len(np.unique(np.asarray(data.y)))
     X: Any = data.X
     stored = X.nnz if sp.issparse(X) else X.size
-    size = Size(X.shape[0], int(stored), 1 if n_classes <= 2 else n_classes)
+    n_problems = n_classes if is_linear else n_classes * (n_classes - 1) // 2
+    size = Size(X.shape[0], int(stored), 1 if n_classes <= 2 else n_problems)
+    measure = GAP if is_linear else VIOLATION
     threads = thread_count(model.n_jobs)
     began = time.perf_counter()
     interrupted = False
     with warnings.catch_warnings(record=True) as caught, ended_by_termination():
         warnings.simplefilter("always", ConvergenceWarning)
+        warnings.filterwarnings("ignore", "probability is deprecated", FutureWarning)
         try:
             with (
-                fit_display(output, size, model.tol, threads, model.time_limit) as display,
+                fit_display(
+                    output, size, Target(measure, model.tol, model.time_limit), threads
+                ) as display,
                 checkpoints(checkpoint, display, output) as callback,
             ):
                 model.set_params(callback=callback).fit(data.X, data.y)
@@ -135,8 +145,9 @@ def fit(
         model.feature_names_in_ = np.asarray(data.feature_names, dtype=object)
     if data.index_base is not None:
         model.index_base_ = data.index_base
-    messages = [str(warning.message).removeprefix("LinearSVC ") for warning in caught]
-    named = f"class {_worst_label(model)!s}"  # so the message calls it, whatever its name is
+    name = f"{type(model).__name__} "
+    messages = [str(warning.message).removeprefix(name) for warning in caught]
+    named = _called_in_messages(model)
     told = tuple(f"training {in_options(message, named)}" for message in messages)
     for text in told:
         output.warning(text)
@@ -167,9 +178,12 @@ def summary(done: Fit, path: Path) -> str:
         ("status", f"{done.status.value} after {duration(done.seconds)}"),
     ]
     if len(model.solutions_) > 1:
-        lines.append(("worst class", _worst(model)))
-    of_class = ", of the worst class" if len(model.solutions_) > 1 else ""
-    lines += _proven(certificate, model.tol, of_class)
+        lines.append((f"worst {_unit(model)}", _worst(model)))
+    of_class = f", of the worst {_unit(model)}" if len(model.solutions_) > 1 else ""
+    lines += _proven(certificate, model, of_class)
+    if isinstance(model, SVC):
+        count = f"{int(np.sum(model.n_support_))} of {X.shape[0]}"
+        lines.append(("support", f"{count} rows are support vectors"))
     if done.open_labels is not None:
         count = f"{done.open_labels} of {X.shape[0]}"
         text = f"at most {count} training labels can change by more training"
@@ -178,10 +192,22 @@ def summary(done: Fit, path: Path) -> str:
     return aligned(lines)
 
 
-def _proven(certificate: Certificate, tolerance: float, of_class: str) -> list[tuple[str, str]]:
+def _proven(
+    certificate: Certificate, model: LinearSVC | SVC, of_class: str
+) -> list[tuple[str, str]]:
     """Return the lines on what is proven, or the reason why nothing is."""
+    tolerance = model.tol
     if math.isnan(certificate.primal):
         return [("proven", in_options("; ".join(certificate.notes)))]
+    if isinstance(model, SVC):
+        lines = [("objective", f"{certificate.primal:.10g}{of_class}")]
+        if math.isfinite(certificate.gap):
+            lines.append(("proven", f"at least {certificate.primal - certificate.gap:.10g}"))
+            lines.append(("gap", f"{certificate.relative_gap:.2g} relative"))
+        else:
+            lines.append(("proven", in_options("; ".join(certificate.notes))))
+        asked = f"{tolerance:g} asked for"
+        return [*lines, ("violation", f"{certificate.kkt:.2g} of the conditions, {asked}")]
     return [
         ("objective", f"{certificate.primal:.10g}{of_class}"),
         ("proven", f"at least {certificate.primal - certificate.gap:.10g}"),
@@ -208,15 +234,44 @@ def tell_interruption(done: Fit, path: Path, output: Output) -> None:
         )
 
 
-def _worst(model: LinearSVC) -> str:
+def _worst(model: LinearSVC | SVC) -> str:
     unsolved = sum(s.status is not Status.SOLVED for s in model.solutions_)
     solved = len(model.solutions_) - unsolved
-    return f"{label_text(_worst_label(model))}; {solved} of {len(model.solutions_)} are solved"
+    names = " and ".join(label_text(label) for label in problem_labels(model)[_worst_number(model)])
+    return f"{names}; {solved} of {len(model.solutions_)} are solved"
 
 
-def _worst_label(model: LinearSVC) -> Any:
-    """Return the class of the problem with the largest gap."""
-    return model.classes_[next(k for k, s in enumerate(model.solutions_) if s is model.solution_)]
+def _worst_number(model: LinearSVC | SVC) -> int:
+    """Return the problem of which least is proven."""
+    return next(k for k, s in enumerate(model.solutions_) if s is model.solution_)
+
+
+def _unit(model: LinearSVC | SVC) -> str:
+    return "pair" if isinstance(model, SVC) else "class"
+
+
+def _called_in_messages(model: LinearSVC | SVC) -> str:
+    """Return how a message calls the worst problem, whatever the names of its classes are."""
+    labels = problem_labels(model)[_worst_number(model)]
+    if isinstance(model, SVC) and len(labels) == 2:
+        return f"{labels[0]!s} and {labels[1]!s}"
+    return f"class {model.classes_[_worst_number(model)]!s}"
+
+
+def problem_labels(model: LinearSVC | SVC) -> list[tuple[Any, ...]]:
+    """Return what each problem of a model is about: its positive class, or its two classes.
+
+    Parameters
+    ----------
+    model : LinearSVC or SVC
+        A fitted model.
+    """
+    classes = list(model.classes_)
+    if len(classes) == 2:
+        return [(classes[1],)]
+    if isinstance(model, SVC):
+        return [(classes[i], classes[j]) for i, j in pairs(len(classes))]
+    return [(label,) for label in classes]
 
 
 def aligned(lines: list[tuple[str, str]]) -> str:
@@ -245,7 +300,6 @@ def fit_data(done: Fit) -> dict[str, Any]:
         Plain data.
     """
     model, X = done.model, done.data.X
-    labels = [model.classes_[1]] if len(model.solutions_) == 1 else list(model.classes_)
     return {
         "status": done.status.value,
         "exit_code": int(done.exit_code),
@@ -254,15 +308,30 @@ def fit_data(done: Fit) -> dict[str, Any]:
         "classes": [label_json(label) for label in model.classes_],
         "seconds": done.seconds,
         "relative_gap": float(model.certificate_.relative_gap),
+        "violation": float(model.certificate_.kkt),
         "tolerance": float(model.tol),
         "open_labels": done.open_labels,
+        "support_vectors": int(np.sum(model.n_support_)) if isinstance(model, SVC) else None,
         "problems": [
-            {"positive_class": label_json(label), **_solution_data(solution)}
-            for label, solution in zip(labels, model.solutions_, strict=True)
+            {**labels_data(labels), **_solution_data(solution)}
+            for labels, solution in zip(problem_labels(model), model.solutions_, strict=True)
         ],
         "notes": list(done.data.notes),
         "warnings": list(done.warnings),
     }
+
+
+def labels_data(labels: tuple[Any, ...]) -> dict[str, Any]:
+    """Return what a problem is about, for ``--json``.
+
+    Parameters
+    ----------
+    labels : tuple
+        Its positive class, or its two classes.
+    """
+    if len(labels) == 1:
+        return {"positive_class": label_json(labels[0])}
+    return {"classes": [label_json(label) for label in labels]}
 
 
 def _solution_data(solution: Solution) -> dict[str, Any]:

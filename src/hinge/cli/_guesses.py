@@ -8,8 +8,10 @@ import numpy as np
 
 from hinge.bounds import LabelSequence
 from hinge.cli._console import Output
-from hinge.cli._matching import fitted_to, unnamed_rows
+from hinge.cli._matching import fitted_to, is_of_unknown_width
+from hinge.cli._predicting import predicted, predicting
 from hinge.data import Dataset
+from hinge.estimators.linear_svc import LinearSVC
 
 Array = np.ndarray[Any, Any]
 
@@ -44,7 +46,7 @@ class Guesses:
 
         Parameters
         ----------
-        model : LinearSVC
+        model : LinearSVC or SVC
             A fitted model.
         data : Dataset
             The rows.
@@ -58,16 +60,18 @@ class Guesses:
         columns = None if names is None else tuple(map(str, names))
         base = getattr(model, "index_base_", None)
         key = (id(data), int(model.n_features_in_), columns, base)
-        if key not in self._rows:
+        # A model of unknown width takes that of the rows, which only matching them tells it.
+        if key not in self._rows or is_of_unknown_width(model):
             self._rows[key] = fitted_to(model, data, self._output).X
         rows = self._rows[key]
         self.examined = int(rows.shape[0])
-        if self._keeps and len(model.classes_) == 2:
+        if self._keeps and len(model.classes_) == 2 and isinstance(model, LinearSVC):
             if key not in self._sequences:
                 self._sequences[key] = LabelSequence(rows, n_jobs=self._threads)
             sequence = self._sequences[key]
             labels = sequence.predict(model)
             self.examined = sequence.examined
             return labels
-        with unnamed_rows():
-            return np.asarray(model.predict(rows))
+        with predicting(self._output) as shown:
+            shown.expect(int(rows.shape[0]))
+            return predicted(model, rows, shown)

@@ -42,8 +42,40 @@ class InterceptKind(enum.StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MachineOptions(ReadingOptions):
-    """What machine to train, apart from C, and how long."""
+class TrainingOptions(ReadingOptions):
+    """How to train any machine."""
+
+    class_weight: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--class-weight",
+            "-w",
+            metavar="LABEL=WEIGHT",
+            help="Factor of C for a class, once for each class; or the word balanced.",
+            show_default=False,
+            rich_help_panel=MACHINE,
+        ),
+    ] = None
+    time_limit: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            help="Limit of training; what was found until then is kept.",
+            show_default=False,
+            rich_help_panel=STOPPING,
+            callback=above_zero,
+        ),
+    ] = None
+    threads: Threads = -1
+    seed: Annotated[
+        int, typer.Option(help="Seed of every random choice.", callback=not_negative)
+    ] = 0
+    force: Force = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class MachineOptions(TrainingOptions):
+    """What linear machine to train, apart from C, and to which gap."""
 
     loss: Annotated[Loss, typer.Option(help="Loss of a margin.", rich_help_panel=MACHINE)] = (
         Loss.SQUARED_HINGE
@@ -62,17 +94,6 @@ class MachineOptions(ReadingOptions):
             help="Value of that constant feature.", rich_help_panel=MACHINE, callback=above_zero
         ),
     ] = 1.0
-    class_weight: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--class-weight",
-            "-w",
-            metavar="LABEL=WEIGHT",
-            help="Factor of C for a class, once for each class; or the word balanced.",
-            show_default=False,
-            rich_help_panel=MACHINE,
-        ),
-    ] = None
     tol: Tolerance = 1e-4
     max_iter: Annotated[
         int,
@@ -82,21 +103,6 @@ class MachineOptions(ReadingOptions):
             callback=not_negative,
         ),
     ] = 1000
-    time_limit: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SECONDS",
-            help="Limit of training; what was found until then is kept.",
-            show_default=False,
-            rich_help_panel=STOPPING,
-            callback=above_zero,
-        ),
-    ] = None
-    threads: Threads = -1
-    seed: Annotated[
-        int, typer.Option(help="Seed of every random choice.", callback=not_negative)
-    ] = 0
-    force: Force = False
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters of the estimator, apart from C and class weights."""

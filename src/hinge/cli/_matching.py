@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from hinge.cli._console import Output
 from hinge.cli._data import COUNTED
 from hinge.cli._errors import CommandError
+from hinge.cli._kernel_matrix import is_matrix_model, without_numbers
 from hinge.cli._labels import plain
 from hinge.cli._options import IndexBase, ReadingOptions
 from hinge.data import Dataset
@@ -56,8 +57,9 @@ def fitted_to(model: Any, data: Dataset, output: Output) -> Dataset:
     """Return the data with the model's features in the model's order, or say why not.
 
     Columns with names are matched by name. A sparse file tells its width only by the largest index
-    in it, so that features which the model never saw count as absent, as in LIBSVM; a dense table
-    of another width is another table.
+    in it, so that features which the model never saw count as absent; a dense table of another
+    width is another table. A text model of LIBSVM tells no width either: there further features
+    count, as they do in LIBSVM.
 
     Parameters
     ----------
@@ -73,6 +75,8 @@ def fitted_to(model: Any, data: Dataset, output: Output) -> Dataset:
     Dataset
         With ``n_features_in_`` columns.
     """
+    if is_matrix_model(model):
+        return _matrix_rows(model, without_numbers(data))
     base: int | None = getattr(model, "index_base_", None)
     here = data.index_base
     if base is not None and here is not None and base != here:
@@ -84,6 +88,8 @@ def fitted_to(model: Any, data: Dataset, output: Output) -> Dataset:
     names = getattr(model, "feature_names_in_", None)
     if names is not None and data.feature_names is not None:
         return _by_name([str(name) for name in names], data, output)
+    if is_of_unknown_width(model) and sp.issparse(data.X):
+        widen(model, int(data.X.shape[1]))
     wanted, got = int(model.n_features_in_), int(data.X.shape[1])
     if wanted == got:
         return data
@@ -101,6 +107,51 @@ def fitted_to(model: Any, data: Dataset, output: Output) -> Dataset:
         return replace(data, X=data.X[:, :wanted])
     X: Any = data.X
     return replace(data, X=sp.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], wanted)))
+
+
+def _matrix_rows(model: Any, data: Dataset) -> Dataset:
+    """Return rows of a kernel matrix, which has a column for every training row."""
+    wanted, got = int(model.n_features_in_), int(data.X.shape[1])
+    is_known = hasattr(model, "shape_fit_")
+    if got == wanted:
+        return data
+    if got > wanted and not is_known:  # a text model of LIBSVM knows its support vectors alone
+        return replace(data, X=data.X[:, :wanted])
+    reason = (
+        f"the rows have {got} values, but the kernel matrix that the model was trained on has "
+        f"{wanted} rows; give the kernel with every one of them."
+    )
+    raise DataFileError(reason, data.source)
+
+
+def is_of_unknown_width(model: Any) -> bool:
+    """Return whether a model is a machine whose number of features nobody knows.
+
+    Parameters
+    ----------
+    model : LinearSVC or SVC
+        A fitted model; of the text models of LIBSVM only those with vectors are such.
+    """
+    return sp.issparse(getattr(model, "support_vectors_", None)) and not hasattr(
+        model, "shape_fit_"
+    )
+
+
+def widen(model: Any, width: int) -> None:
+    """Give support vectors further features, all of them zero.
+
+    Parameters
+    ----------
+    model : SVC
+        A fitted model with sparse support vectors.
+    width : int
+        Number of features to have at least.
+    """
+    vectors = model.support_vectors_
+    if width > vectors.shape[1]:
+        parts = (vectors.data, vectors.indices, vectors.indptr)
+        model.support_vectors_ = sp.csr_array(parts, shape=(vectors.shape[0], width))
+        model.n_features_in_ = width
 
 
 def _by_name(wanted: list[str], data: Dataset, output: Output) -> Dataset:

@@ -6,16 +6,21 @@ import errno
 import os
 from pathlib import Path
 
+import numpy as np
+
 from hinge.cli._errors import CommandError, UsageError
 from hinge.cli._labels import plain
 from hinge.errors import ModelFileError
 from hinge.estimators.linear_svc import LinearSVC
 from hinge.estimators.linear_svc_cv import LinearSVCCV
-from hinge.models import inspect, load, read_liblinear
+from hinge.estimators.svc import SVC
+from hinge.estimators.svc_cv import SVCCV
+from hinge.models import inspect, load, read_liblinear, read_libsvm
 from hinge.models.container import MOST_HEADER_BYTES
 
 SUFFIX = ".hinge"
 _LIBLINEAR_HEAD = b"solver_type"
+_LIBSVM_HEAD = b"svm_type"
 
 
 def is_liblinear(path: Path) -> bool:
@@ -30,8 +35,20 @@ def is_liblinear(path: Path) -> bool:
         return file.read(len(_LIBLINEAR_HEAD)) == _LIBLINEAR_HEAD
 
 
-def load_any(path: Path, order: str) -> LinearSVC:
-    """Load a model file of hinge or a text model of LIBLINEAR.
+def is_libsvm(path: Path) -> bool:
+    """Return whether a file begins as a LIBSVM text model does.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    """
+    with path.open("rb") as file:
+        return file.read(len(_LIBSVM_HEAD)) == _LIBSVM_HEAD
+
+
+def load_any(path: Path, order: str) -> LinearSVC | SVC:
+    """Load a model file of hinge or a text model of LIBLINEAR or LIBSVM.
 
     Parameters
     ----------
@@ -42,16 +59,38 @@ def load_any(path: Path, order: str) -> LinearSVC:
 
     Returns
     -------
-    LinearSVC
+    LinearSVC or SVC
         A fitted estimator.
     """
     if is_liblinear(path):
         return read_liblinear(path)
+    if is_libsvm(path):
+        return read_libsvm(path)
     if not _begins_as_model(path):
         message = f"{plain(str(path))}: this is not a model file; the order is {order}."
         raise CommandError(message)
     model = load(path)
-    return model.best_estimator_ if isinstance(model, LinearSVCCV) else model
+    return model.best_estimator_ if isinstance(model, LinearSVCCV | SVCCV) else model
+
+
+def require_probabilities(model: LinearSVC | SVC, path: str, option: str) -> None:
+    """Refuse a model that knows no probabilities.
+
+    Parameters
+    ----------
+    model : LinearSVC or SVC
+        A fitted model.
+    path : str
+        Its file.
+    option : str
+        What to train it with.
+    """
+    if not isinstance(model, SVC) or np.size(model.probA_) == 0:
+        message = (
+            f"{plain(path)} has no probabilities; train a kernel machine with {option} to have "
+            "them."
+        )
+        raise CommandError(message)
 
 
 def _begins_as_model(path: Path) -> bool:

@@ -58,6 +58,17 @@ def not_negative(value: float) -> float:
     return value
 
 
+def not_negative_if_given(value: float | None) -> float | None:
+    """Return the value of an option that may be left out, and is else as above.
+
+    Parameters
+    ----------
+    value : float or None
+        What the user wrote.
+    """
+    return None if value is None else not_negative(value)
+
+
 def some_threads(value: int) -> int:
     """Return a number of threads, as scikit-learn counts them: any but 0.
 

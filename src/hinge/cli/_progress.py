@@ -13,7 +13,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
 from hinge.cli._console import Output
 from hinge.cli._forecast import Forecast
-from hinge.estimators._progress import best_known_gap
+from hinge.estimators._progress import GAP, Measure
 
 _RATE_SECONDS = 2.0  # over which rows per second are averaged
 _UPDATES_PER_SECOND = 10.0
@@ -40,9 +40,28 @@ class Size:
     n_problems: int
 
 
+@dataclass(frozen=True)
+class Target:
+    """What a fit is to reach, and how long it may take.
+
+    Parameters
+    ----------
+    measure : Measure
+        What is to become small: the gap, or the violation of the optimality conditions.
+    tolerance : float
+        How small.
+    time_limit : float or None
+        Seconds after which the fit ends in any case.
+    """
+
+    measure: Measure
+    tolerance: float
+    time_limit: float | None
+
+
 @contextmanager
 def fit_display(
-    output: Output, size: Size, tolerance: float, threads: int, time_limit: float | None
+    output: Output, size: Size, target: Target, threads: int
 ) -> Iterator[Callback | None]:
     """Show how a fit goes while the block runs, if stderr is a terminal.
 
@@ -52,12 +71,10 @@ def fit_display(
         The streams of the command.
     size : Size
         How large the fit is.
-    tolerance : float
-        Relative gap to reach.
+    target : Target
+        What the fit is to reach.
     threads : int
         Threads of the fit.
-    time_limit : float or None
-        Seconds after which the fit ends in any case.
 
     Yields
     ------
@@ -75,7 +92,8 @@ def fit_display(
     )
     display = Progress(*columns, console=output.stderr, transient=True, auto_refresh=False)
     with display:
-        yield FitDisplay(display, size, Forecast(size.n_problems, tolerance, threads), time_limit)
+        forecast = Forecast(size.n_problems, target.tolerance, threads)
+        yield FitDisplay(display, size, forecast, target)
 
 
 @contextmanager
@@ -109,17 +127,16 @@ class FitDisplay:
         How large the fit is.
     forecast : Forecast
         Judges the time left.
-    time_limit : float or None
-        Seconds after which the fit ends in any case.
+    target : Target
+        What the fit is to reach.
     """
 
-    def __init__(
-        self, display: Progress, size: Size, forecast: Forecast, time_limit: float | None
-    ) -> None:
+    def __init__(self, display: Progress, size: Size, forecast: Forecast, target: Target) -> None:
         self._display = display
         self._size = size
         self._forecast = forecast
-        self._limit = time_limit
+        self._limit = target.time_limit
+        self._measure = target.measure
         self._began = time.perf_counter()
         self._last = float("-inf")
         self._work: dict[int, int] = {}
@@ -128,7 +145,7 @@ class FitDisplay:
 
     def __call__(self, event: Any) -> bool:
         """Take note of a step; never ends the fit."""
-        gap = best_known_gap(event)
+        gap = self._measure.of_event(event)
         self._forecast.step(event.number, event.seconds, gap)
         self._work[event.number] = event.progress.work
         now = time.perf_counter() - self._began
@@ -139,11 +156,12 @@ class FitDisplay:
 
     def _show(self, gap: float, now: float) -> None:
         parts = [
-            f"gap {gap:.1e} to {self._forecast.tolerance:.0e}",
+            f"{self._measure.name} {gap:.1e} to {self._forecast.tolerance:.0e}",
             f"{in_words(self._rows_per_second(now))} rows/s",
         ]
         if self._size.n_problems > 1:
-            parts.append(f"class {self._forecast.begun}/{self._size.n_problems}")
+            unit = "class" if self._measure is GAP else "pair"
+            parts.append(f"{unit} {self._forecast.begun}/{self._size.n_problems}")
         parts += self._time_left(now)
         self._display.update(
             self._task, completed=self._forecast.done, description=", ".join(parts)

@@ -14,17 +14,20 @@ from hinge.cli._fit import aligned
 from hinge.cli._labels import plain
 from hinge.cli._models import check_output, load_any
 from hinge.cli._options import Force, ModelFile, ShownOptions
-from hinge.models import write_liblinear, write_onnx
+from hinge.estimators.linear_svc import LinearSVC
+from hinge.estimators.svc import SVC
+from hinge.models import write_liblinear, write_libsvm, write_onnx
 
 
 class ExportFormat(enum.StrEnum):
     """Formats of models that other programs read."""
 
     LIBLINEAR = "liblinear"
+    LIBSVM = "libsvm"
     ONNX = "onnx"
 
 
-_ENDINGS = {".onnx": ExportFormat.ONNX, ".model": ExportFormat.LIBLINEAR}
+_TEXT_ENDING = ".model"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +39,8 @@ class ExportSettings(ShownOptions):
         Path,
         typer.Argument(
             metavar="TARGET",
-            help="File to write: .model is LIBLINEAR text, .onnx is ONNX.",
+            help="File to write: .model is text of LIBLINEAR, or of LIBSVM for a kernel machine; "
+            ".onnx is ONNX.",
         ),
     ]
     to: Annotated[
@@ -47,21 +51,36 @@ class ExportSettings(ShownOptions):
 
 
 def export(settings: ExportSettings) -> int:
-    """Write MODEL as a text model of LIBLINEAR or as ONNX."""
-    form = settings.to or _ENDINGS.get(settings.target.suffix.lower())
-    if form is None:
+    """Write MODEL as a text model of LIBLINEAR or LIBSVM, or as ONNX."""
+    ending = settings.target.suffix.lower()
+    if settings.to is None and ending not in (".onnx", _TEXT_ENDING):
         message = (
             f"the name {plain(str(settings.target))} does not tell the format; "
-            "pass --to liblinear or --to onnx."
+            "pass --to liblinear, --to libsvm or --to onnx."
         )
         raise UsageError(message)
     check_output(settings.target, settings.force, [settings.model])
     model = load_any(settings.model, "MODEL TARGET")
-    if form is ExportFormat.LIBLINEAR:
+    form = settings.to or _format_of(model, ending)
+    if form is ExportFormat.LIBLINEAR and isinstance(model, LinearSVC):
         write_liblinear(model, settings.target)
+    elif form is ExportFormat.LIBSVM and isinstance(model, SVC):
+        write_libsvm(model, settings.target)
+    elif form is not ExportFormat.ONNX:
+        kind = "a linear machine" if isinstance(model, LinearSVC) else "a kernel machine"
+        other = _format_of(model, _TEXT_ENDING)
+        message = f"{plain(str(settings.model))} is {kind}; pass --to {other} or --to onnx."
+        raise UsageError(message)
     else:
         write_onnx(model, settings.target)
     size = settings.target.stat().st_size
     text = aligned([(str(form), f"{settings.target} ({size:,} bytes)")])
     settings.output().result(text, {"target": str(settings.target), "format": str(form)})
     return Exit.SOLVED
+
+
+def _format_of(model: LinearSVC | SVC, ending: str) -> ExportFormat:
+    """Return the format that the ending of a file means for a model."""
+    if ending != _TEXT_ENDING:
+        return ExportFormat.ONNX
+    return ExportFormat.LIBSVM if isinstance(model, SVC) else ExportFormat.LIBLINEAR

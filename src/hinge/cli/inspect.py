@@ -45,14 +45,42 @@ def _lines(found: ModelDescription) -> list[tuple[str, str]]:
     if found.feature_names is not None:
         lines.append(("names", listed(list(found.feature_names))))
     lines += [
+        *_machine(found),
         ("objective", _objective(found.problem)),
         ("status", ", ".join(f"{count} x {name}" for name, count in statuses.items())),
         ("solver", ", ".join(sorted(set(found.solvers)))),
-        ("stated gap", f"{_number(found.certificate['relative_gap'])} relative"),
+        *_stated(found),
         ("proof", _proof(found)),
         ("digest", f"sha256 {found.digest}"),
         ("size", f"{found.size:,} bytes"),
     ]
+    return lines
+
+
+def _machine(found: ModelDescription) -> list[tuple[str, str]]:
+    """Return the kernel and the support vectors of a kernel machine."""
+    if found.kernel is None:
+        return []
+    return [
+        ("kernel", _kernel(found.kernel)),
+        ("support", f"{sum(found.n_support)} support vectors"),
+    ]
+
+
+def _kernel(kernel: dict[str, Any]) -> str:
+    numbers = [
+        f"{name} {_kernel(value) if isinstance(value, dict) else _number(value)}"
+        for name, value in kernel.items()
+        if name not in ("name", "asymmetry") and value is not None
+    ]
+    return ", ".join([kernel["name"], *numbers])
+
+
+def _stated(found: ModelDescription) -> list[tuple[str, str]]:
+    """Return what the certificate says; a kernel machine is trained to a violation."""
+    lines = [("stated gap", f"{_number(found.certificate['relative_gap'])} relative")]
+    if found.kernel is not None:
+        lines.append(("violation", _number(found.certificate["kkt"])))
     return lines
 
 
@@ -69,6 +97,10 @@ def _number(value: object) -> str:
 
 
 def _proof(found: ModelDescription) -> str:
+    if found.kernel is not None and not found.has_proof:
+        return "none: verify looks for the support vectors among the rows"
+    if found.kernel is not None:
+        return f"which of {found.n_rows} rows are support vectors, for verify"
     if not found.has_proof:
         return "none: optimality cannot be verified"
     return f"dual coefficients of {found.n_rows} rows, for verify"

@@ -15,12 +15,14 @@ from hinge.cli._data import Reader
 from hinge.cli._errors import Exit, UsageError
 from hinge.cli._labels import label_json, label_text, plain
 from hinge.cli._matching import fitted_to, index_base, kinds_that_differ, unnamed_rows
-from hinge.cli._models import load_any
+from hinge.cli._models import load_any, require_probabilities
 from hinge.cli._options import WRITING, DataFile, ModelFile, ReadingOptions, Threads
+from hinge.cli._predicting import Rows, pieces, predicting
 from hinge.cli._text_output import STDOUT, check_text_output, text_output
 from hinge.data import Dataset
 from hinge.estimators._linear_model import winners
 from hinge.estimators.linear_svc import LinearSVC
+from hinge.estimators.svc import SVC
 
 _LINES_AT_A_TIME = 10_000
 
@@ -40,6 +42,13 @@ class PredictSettings(ReadingOptions):
             help="Where the labels go; - is stdout. An existing file is replaced.",
         ),
     ] = STDOUT
+    probabilities: Annotated[
+        bool,
+        typer.Option(
+            "--probabilities",
+            help="Write the probability of every class after each label, by tabs.",
+        ),
+    ] = False
     scores: Annotated[
         bool,
         typer.Option("--scores", help="Write the decision values after each label, by tabs."),
@@ -61,8 +70,8 @@ class PredictSettings(ReadingOptions):
 def predict(settings: PredictSettings) -> int:
     """Write the label that MODEL gives each row of DATA, one per line.
 
-    MODEL is a model file of hinge or a text model of LIBLINEAR. If DATA has labels of its own,
-    the accuracy is noted on stderr. DATA may be larger than memory, unless --json is given.
+    MODEL is a model file of hinge or a text model of LIBLINEAR or LIBSVM. If DATA has labels of its
+    own, the accuracy is noted on stderr. DATA may be larger than memory, unless --json is given.
     """
     output = settings.output()
     target = settings.output_file
@@ -70,21 +79,28 @@ def predict(settings: PredictSettings) -> int:
         message = "--json writes to stdout, so --output cannot be given with it; leave one out."
         raise UsageError(message)
     check_text_output(target, [settings.model, settings.data])
+    if settings.scores and settings.probabilities:
+        message = "--scores and --probabilities both follow the label; leave one out."
+        raise UsageError(message)
     model = load_any(settings.model, "MODEL DATA")
+    if settings.probabilities:
+        require_probabilities(model, str(settings.model), "--probability")
     model.n_jobs = settings.threads
     reader = Reader(settings, output, settings.threads, index_base(model, settings))
     blocks = reader.blocks(settings.data, labelled=not settings.unlabelled)
-    guesses = _Guesses(model, output)
+    wanted = _wanted(settings)
+    guesses = _Guesses(model, output, wanted)
     if settings.json:
-        pieces = list(guesses.of(blocks))
-        data = {"labels": [label_json(label) for labels, _ in pieces for label in labels]}
-        if settings.scores:
-            data["decision_values"] = [row for _, values in pieces for row in values.tolist()]
+        with predicting(output) as shown:
+            found = list(guesses.of(blocks, shown))
+        data = {"labels": [label_json(label) for labels, _ in found for label in labels]}
+        if wanted is not None:
+            data[wanted] = [row for _, values in found for row in values.tolist()]
         write_json({**data, "accuracy": guesses.accuracy})
         return Exit.SOLVED
-    with text_output(target) as write:
-        for labels, values in guesses.of(blocks):
-            for text in _lines(labels, values if settings.scores else None):
+    with text_output(target) as write, predicting(output) as shown:
+        for labels, values in guesses.of(blocks, shown):
+            for text in _lines(labels, values):
                 write(text)
     if guesses.accuracy is not None:
         share = f"{100.0 * guesses.accuracy:.4g} %"
@@ -92,20 +108,30 @@ def predict(settings: PredictSettings) -> int:
     return Exit.SOLVED
 
 
+def _wanted(settings: PredictSettings) -> str | None:
+    """Return what follows the labels, by the name that it has in JSON."""
+    if settings.probabilities:
+        return "probabilities"
+    return "decision_values" if settings.scores else None
+
+
 class _Guesses:
     """Labels block by block, and how many of them agree with those of the file.
 
     Parameters
     ----------
-    model : LinearSVC
+    model : LinearSVC or SVC
         A fitted model.
     output : Output
         Where notes go.
+    wanted : str or None
+        What is wanted besides labels.
     """
 
-    def __init__(self, model: LinearSVC, output: Output) -> None:
+    def __init__(self, model: LinearSVC | SVC, output: Output, wanted: str | None) -> None:
         self._model = model
         self._output = output
+        self._wanted = wanted
         self.rows = 0
         self.right = 0
         self._compared = 0
@@ -115,16 +141,32 @@ class _Guesses:
         """The share of rows whose label agrees; None unless every row has one."""
         return self.right / self.rows if self.rows and self._compared == self.rows else None
 
-    def of(self, blocks: Iterable[Dataset]) -> Iterator[tuple[Any, Any]]:
-        """Yield the labels and decision values of each block."""
+    def of(self, blocks: Iterable[Dataset], shown: Rows) -> Iterator[tuple[Any, Any]]:
+        """Yield the labels of each block, and what is wanted besides them."""
         for number, block in enumerate(blocks):
             notes = self._output if number == 0 else replace(self._output, quiet=True)
             X = fitted_to(self._model, block, notes).X
-            with unnamed_rows():
-                values = self._model.decision_function(X)
-            labels = self._model.classes_[winners(values)]
+            found = [self._guessed(piece, shown) for piece in pieces(self._model, X)]
+            labels = np.concatenate([labels for labels, _ in found])
+            values = None
+            if self._wanted is not None:
+                values = np.concatenate([values for _, values in found])
             self._compare(block, labels)
             yield labels, values
+
+    def _guessed(self, X: Any, shown: Rows) -> tuple[Any, Any]:
+        """Return the labels of some rows, and what is wanted besides them."""
+        with unnamed_rows():
+            if self._wanted == "probabilities":
+                found = self._model.predict(X), self._model.predict_proba(X)
+            elif isinstance(self._model, SVC):
+                values = self._model.decision_function(X) if self._wanted else None
+                found = self._model.predict(X), values
+            else:
+                values = self._model.decision_function(X)
+                found = self._model.classes_[winners(values)], values
+        shown.add(X.shape[0])
+        return found
 
     def _compare(self, block: Dataset, guessed: Any) -> None:
         self.rows += len(guessed)

@@ -17,16 +17,20 @@ from hinge.cli._console import Output, write_text
 from hinge.cli._data import STDIN, Reader
 from hinge.cli._errors import CommandError, Exit, Stopped, UsageError
 from hinge.cli._fit import fit, summary, tell_interruption
+from hinge.cli._kernel import estimator
+from hinge.cli._kernel_matrix import training_matrix
 from hinge.cli._labels import plain
 from hinge.cli._models import check_output
 from hinge.cli._options import DataFormat, ReadingOptions
 from hinge.cli._stopping import told_when_stopped
 from hinge.cli._weights import class_weights
 from hinge.data import Dataset
-from hinge.estimators.linear_svc import LinearSVC
 from hinge.models import save
 
-LIBSVM_WORDS = "[-s 0] -t 0 [-c COST] [-e GAP] [-wLABEL WEIGHT] [-v FOLDS] [-q] DATA [MODEL]"
+LIBSVM_WORDS = (
+    "[-s 0] [-t KERNEL] [-g GAMMA] [-d DEGREE] [-r COEF0] [-c COST] [-e TOLERANCE] [-m MB] "
+    "[-h 0|1] [-b 0|1] [-wLABEL WEIGHT] [-v FOLDS] [-q] DATA [MODEL]"
+)
 LIBLINEAR_WORDS = (
     "[-s 1|2|3] [-c COST] [-e GAP] [-B BIAS] [-R] [-wLABEL WEIGHT] [-v FOLDS] [-m THREADS] [-q] "
     "DATA [MODEL]"
@@ -54,10 +58,10 @@ class LiblinearTrainSettings:
 
 
 def svm_train(settings: SvmTrainSettings) -> int:
-    """Train as LIBSVM's svm-train does: -s -t -c -e -wLABEL -v -q, then DATA and MODEL.
+    """Train as LIBSVM's svm-train does: -s -t -g -d -r -c -e -m -h -b -wLABEL -v -q, then files.
 
-    This version has linear machines, so -t 0 must be given. What else it cannot do is refused.
-    The model is a model file of hinge; svm-predict and predict read it.
+    Machines other than -s 0 are refused. The model is a model file of hinge, which svm-predict and
+    predict read, and export turns into LIBSVM text.
     """
     return _train(settings.words, libsvm_request, "svm-train")
 
@@ -82,8 +86,10 @@ def _train(words: list[str], reading: Reading, name: str) -> int:
         check_output(model_path, True, [data_path])
     options = ReadingOptions(quiet=request.quiet, format=DataFormat.LIBSVM)
     data = Reader(options, output, request.parameters["n_jobs"]).read(data_path)
-    parameters = {**request.parameters, "class_weight": _weights(request, data)}
-    _refuse_pairs(request, data)
+    chosen = _chosen_parameters(request, data, output)
+    if chosen.get("kernel") == "precomputed":
+        data = training_matrix(data)
+    parameters = {**chosen, "class_weight": _weights(request, data)}
     if request.folds is not None:
         return _cross_validate(parameters, data, request.folds, output)
     return _train_and_save(parameters, data, model_path, output)
@@ -120,14 +126,14 @@ def _weights(request: Request, data: Dataset) -> Any:
     return class_weights(texts, data.y)
 
 
-def _refuse_pairs(request: Request, data: Dataset) -> None:
+def _chosen_parameters(request: Request, data: Dataset, output: Output) -> dict[str, Any]:
+    """Return the parameters for as many classes as there are."""
     count = len(np.unique(np.asarray(data.y)))
-    if request.one_against_one and count > 2:
-        message = (
-            f"{data.source}: LIBSVM trains {count} classes in pairs, which is not in this version "
-            "of hinge; liblinear-train and train take one class against the rest."
-        )
-        raise CommandError(message)
+    if request.in_pairs is not None and count > 2:
+        return request.in_pairs
+    for note in request.notes_for_two:
+        output.note(note)
+    return request.parameters
 
 
 def _cross_validate(parameters: dict[str, Any], data: Dataset, folds: int, output: Output) -> int:
@@ -139,8 +145,9 @@ def _cross_validate(parameters: dict[str, Any], data: Dataset, folds: int, outpu
         raise CommandError(message)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
+        warnings.filterwarnings("ignore", "probability is deprecated", FutureWarning)
         try:
-            guessed = cross_val_predict(LinearSVC(**parameters), data.X, y, cv=splits)
+            guessed = cross_val_predict(estimator(parameters), data.X, y, cv=splits)
         except KeyboardInterrupt:
             # The estimator speaks of a model that it keeps; here nobody would ever see it.
             message = "stopped by Ctrl-C; no accuracy was computed."

@@ -14,8 +14,10 @@ from hinge.cli._data import STDIN, Reader
 from hinge.cli._errors import Exit, UsageError
 from hinge.cli._estimate import estimate_fit, tell_if_long
 from hinge.cli._fit import fit, fit_data, summary, tell_interruption
+from hinge.cli._kernel import KernelName, KernelOptions
+from hinge.cli._kernel_matrix import training_matrix
 from hinge.cli._labels import plain
-from hinge.cli._machine import MACHINE, STOPPING, MachineOptions
+from hinge.cli._machine import MACHINE, STOPPING
 from hinge.cli._models import SUFFIX, check_output
 from hinge.cli._options import DataFile, above_zero_or_infinite, not_negative
 from hinge.cli._stopping import told_when_stopped
@@ -25,7 +27,7 @@ from hinge.models import save
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainSettings(MachineOptions):
+class TrainSettings(KernelOptions):
     """What ``hinge train`` is asked to do."""
 
     data: DataFile
@@ -78,7 +80,7 @@ class TrainSettings(MachineOptions):
         bool,
         typer.Option(
             "--no-proof",
-            help="Leave the dual coefficients out: a smaller file, which verify cannot prove.",
+            help="Leave out what only verify needs: the dual coefficients of a linear machine.",
         ),
     ] = False
 
@@ -96,11 +98,12 @@ class TrainSettings(MachineOptions):
 
 
 def train(settings: TrainSettings) -> int:
-    """Train a linear machine on DATA and save it, with a proof of how good it is.
+    """Train a machine on DATA, linear or with a kernel, and save it with a proof of how good it is.
 
     Ctrl-C once saves the best model found so far; twice stops at once.
     """
     output = settings.output()
+    _refuse_for_kernels(settings)
     if settings.estimate:
         told = estimate_fit(*_read(settings, output))
         output.result(str(told), told.data)
@@ -110,7 +113,8 @@ def train(settings: TrainSettings) -> int:
     with told_when_stopped(path):
         check_output(path, settings.force, [settings.data], over_models=True)
         parameters, data = _read(settings, output)
-        tell_if_long(parameters, data, output)
+        if settings.kernel is None:
+            tell_if_long(parameters, data, output)
         done = fit(parameters, data, output, plan)
         save(done.model, path, proof=not settings.no_proof)
         if plan is not None:
@@ -120,9 +124,22 @@ def train(settings: TrainSettings) -> int:
     return done.exit_code
 
 
+def _refuse_for_kernels(settings: TrainSettings) -> None:
+    """Refuse what only linear machines have in this version."""
+    settings.parameters()  # options that contradict each other come first
+    for name in ("estimate", "checkpoint", "resume"):
+        if settings.kernel is not None and getattr(settings, name):
+            message = (
+                f"--{name} is for linear machines in this version; leave it out with --kernel."
+            )
+            raise UsageError(message)
+
+
 def _read(settings: TrainSettings, output: Output) -> tuple[dict[str, Any], Dataset]:
     """Return the parameters of the estimator and the data."""
     data = Reader(settings, output, settings.threads).read(settings.data)
+    if settings.kernel is KernelName.PRECOMPUTED:
+        data = training_matrix(data)
     weights = class_weights(settings.class_weight, data.y)
     return {**settings.parameters(), "class_weight": weights}, data
 
