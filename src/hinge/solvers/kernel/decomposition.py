@@ -193,7 +193,7 @@ class Decomposition(Solver):
             if arrives:
                 return  # time for a certificate; whoever wants more asks for another step
             if ends.violation <= _ROUNDING * max(1.0, float(np.max(np.abs(gradient)))):
-                state.at_rest = True  # rounding alone would move rows to and fro for ever
+                state.at_rest = True  # from here on only rounding would move rows
                 return
             if ends.violation <= state.aim:
                 screen(state, ends)
