@@ -135,11 +135,11 @@ def test_scores_are_within_their_bounds(kernel: Kernel, form: str, seed: int) ->
         assert (np.abs(scores.values - wanted) <= scores.error).all()
         assert (np.abs(scores.plus + scores.minus - total) <= scores.error).all()
     magnitude = np.abs(exact) @ np.abs(machine.coef)
-    assert (found[0].error <= 1e-9 * (1.0 + magnitude)).all()
+    assert (found[0].error <= 1e-7 * (1.0 + magnitude)).all()
     own = support_scores(machine)
     assert (np.abs(own.values - wanted[machine.ids]) <= own.error).all()
     assert (np.abs(own.plus + own.minus - total[machine.ids]) <= own.error).all()
-    assert (own.error <= 1e-9 * (1.0 + magnitude[machine.ids])).all()
+    assert (own.error <= 1e-7 * (1.0 + magnitude[machine.ids])).all()
 
 
 def test_lengths_that_are_nearly_nothing_widen_the_bound() -> None:
@@ -190,6 +190,22 @@ def test_rows_of_another_form_are_taken(kernel: Kernel, form: str, other: str) -
     exact = extended_kernel(kernel, dense[0], dense[1][machine.ids]) @ machine.coef
     assert (np.abs(scores.values - exact) <= scores.error).all()
     assert (scores.error < 1e-10).all()
+
+
+@pytest.mark.parametrize("kernel", [Linear(), RBF(0.3), Polynomial(2, 1.0, 1.0)], ids=repr)
+@pytest.mark.parametrize("sparse", [False, True])
+def test_support_vectors_may_be_zero(kernel: Kernel, sparse: bool) -> None:
+    X = np.random.default_rng(0).normal(size=(6, 4)) + 0.125
+    X[:3] = 0.0
+    rows = Rows(sp.csr_array(X) if sparse else X)
+    machine = Machine(kernel, rows, np.arange(3), np.asarray([1.0, -2.0, 0.5]))
+    wanted = (rows, np.arange(6))
+    exact = extended_kernel(kernel, X, X[machine.ids]) @ machine.coef
+    for dtype in (np.float32, np.float64):
+        scores = scores_at(machine, wanted, panels=machine.panels(wanted, dtype))
+        assert (np.abs(scores.values - exact) <= scores.error).all()
+    own = support_scores(machine)
+    assert (np.abs(own.values - exact[machine.ids]) <= own.error).all()
 
 
 @pytest.mark.parametrize("sparse", [False, True])
