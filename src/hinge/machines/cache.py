@@ -1,4 +1,10 @@
-"""Rows of the kernel matrix that are kept: float32, bounded in megabytes, least recently used."""
+"""Rows of the kernel matrix that are kept: float32, bounded in megabytes, least recently used.
+
+Which rows are kept, and when each was used last, are two arrays that a run may store and begin
+again with. The values need not be stored: a row that is kept but not written is computed when it is
+asked for, with the same bits. So sums over kept rows come in the order in which a run without a
+break has them.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hinge._native import core
+from hinge.machines.source import KernelSource
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -25,23 +32,39 @@ class KernelCache:
         How many columns are kept of a row.
     megabytes : float
         Memory for all of them.
+    kept, used : ndarray of int64 of shape (n_slots,) or None, default=None
+        The arrays of that name of an earlier cache of the same sizes, to go on with.
 
     Attributes
     ----------
     rows : ndarray of float32 of shape (n_slots, n_columns)
         The kept rows; memory is taken when it is first written.
+    kept : ndarray of int64 of shape (n_slots,)
+        Which row each slot is for, -1 for none.
+    used : ndarray of int64 of shape (n_slots,)
+        The round in which each slot was used last.
     hits, misses : int
         How often a wanted row was kept, and how often not.
     """
 
-    def __init__(self, n_rows: int, n_columns: int, megabytes: float) -> None:
+    def __init__(
+        self,
+        n_rows: int,
+        n_columns: int,
+        megabytes: float,
+        kept: Ids | None = None,
+        used: Ids | None = None,
+    ) -> None:
         slots = int(megabytes * 2**20 // (4 * max(1, n_columns)))
         self.n_slots = max(0, min(slots, n_rows))
         self.rows: Singles = np.empty((self.n_slots, n_columns), dtype=np.float32)
+        self.kept = np.full(self.n_slots, -1, dtype=np.int64) if kept is None else kept
+        self.used = np.zeros(self.n_slots, dtype=np.int64) if used is None else used
         self._slot_of = np.full(n_rows, -1, dtype=np.int64)
-        self._row_in = np.full(self.n_slots, -1, dtype=np.int64)
-        self._used = np.zeros(self.n_slots, dtype=np.int64)
-        self._clock = 0
+        taken = np.flatnonzero(self.kept >= 0)
+        self._slot_of[self.kept[taken]] = taken
+        self._is_written = np.zeros(self.n_slots, dtype=bool)
+        self._clock = int(np.max(self.used, initial=0))
         self.hits = 0
         self.misses = 0
 
@@ -73,7 +96,7 @@ class KernelCache:
         found = self._slot_of[ids]
         kept = found[found >= 0]
         self._clock += 1
-        self._used[kept] = self._clock
+        self.used[kept] = self._clock
         self.hits += len(kept)
         self.misses += len(ids) - len(kept)
         return found
@@ -81,7 +104,7 @@ class KernelCache:
     def make_room(self, ids: Ids) -> Ids:
         """Give slots to rows that are not kept, as many as there may be; the first come first.
 
-        Rows used in this round stay.
+        Rows used in this round stay. The new ones are to be written.
 
         Parameters
         ----------
@@ -93,15 +116,31 @@ class KernelCache:
         ndarray of int64
             The slots of the first rows of ``ids``; it may be shorter.
         """
-        replaceable = np.flatnonzero(self._used < self._clock)
-        oldest = np.argsort(self._used[replaceable], kind="stable")[: len(ids)]
+        replaceable = np.flatnonzero(self.used < self._clock)
+        oldest = np.argsort(self.used[replaceable], kind="stable")[: len(ids)]
         slots = np.sort(replaceable[oldest])
-        before = self._row_in[slots]
+        before = self.kept[slots]
         self._slot_of[before[before >= 0]] = -1
-        self._row_in[slots] = ids[: len(slots)]
+        self.kept[slots] = ids[: len(slots)]
         self._slot_of[ids[: len(slots)]] = slots
-        self._used[slots] = self._clock
+        self.used[slots] = self._clock
+        self._is_written[slots] = False
         return slots
+
+    def write(self, slots: Ids, source: KernelSource) -> None:
+        """Compute those kept rows whose values are not there: new ones, or those of a stored run.
+
+        Parameters
+        ----------
+        slots : ndarray of int64
+            Where the rows are kept.
+        source : KernelSource
+            Where their values come from.
+        """
+        lost = slots[~self._is_written[slots]]
+        if len(lost):
+            source.write(self.kept[lost], self.rows, lost)
+            self._is_written[lost] = True
 
     def add(self, slots: Ids, coef: Floats, out: Floats) -> None:
         """Add kept rows, times their coefficients, to ``out``.
@@ -124,5 +163,5 @@ class KernelCache:
     def forget(self) -> None:
         """Keep no row any more."""
         self._slot_of[:] = -1
-        self._row_in[:] = -1
-        self._used[:] = 0
+        self.kept[:] = -1
+        self.used[:] = 0

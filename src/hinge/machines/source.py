@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cached_property
 from typing import Any
 
@@ -216,6 +216,7 @@ class KernelSource(ABC):
         finally:
             for piece in pending:
                 piece.cancel()
+            wait(pending)  # nobody may still be writing when the caller goes on
 
 
 class NativeSource(KernelSource):

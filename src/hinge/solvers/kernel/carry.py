@@ -47,7 +47,7 @@ def take_over(state: KernelState, warm: Point | None) -> bool:
     before = warm.state if isinstance(warm, CarriedPoint) else None
     if before is None or not _is_same(before, state):
         return False
-    state.__dict__.update(source=before.source, cache=before.cache)
+    state.share_kernel(before)
     if not before.is_complete:
         return False
     factor = state.problem.C / before.problem.C

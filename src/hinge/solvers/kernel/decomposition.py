@@ -302,6 +302,7 @@ def _kernel_among(state: KernelState, chosen: Ids) -> NDArray[Any]:
     missing = np.flatnonzero(slots < 0)
     matrix[missing] = state.source.block(chosen[missing], chosen)
     found = np.flatnonzero(slots >= 0)
+    state.cache.write(slots[found], state.source)
     matrix[found] = state.cache.pick(slots[found], chosen)
     return matrix
 
@@ -310,7 +311,7 @@ def _keep(state: KernelState, ids: Ids) -> None:
     """Compute and keep rows; there is room for all."""
     state.cache.slots(ids)
     slots = state.cache.make_room(ids)
-    state.source.write(ids[: len(slots)], state.cache.rows, slots)
+    state.cache.write(slots, state.source)
 
 
 def _let_rest(state: KernelState, gradient: Floats, ends: Ends) -> None:

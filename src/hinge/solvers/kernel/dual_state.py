@@ -107,6 +107,8 @@ class KernelState(State):
         Rows that are proven to stay where they are.
     previous : ndarray of int64
         The last working set.
+    kept, used : ndarray of int64
+        Which kernel rows are kept, and since when; of no length before the first one is.
     steps, rounds, work : int
         Steps on single pairs, working sets solved, stored values touched.
     aim : float
@@ -132,6 +134,8 @@ class KernelState(State):
     queue: Ids = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     queue_changes: Floats = field(default_factory=lambda: np.zeros(0))
     previous: Ids = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    kept: Ids = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    used: Ids = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     steps: int = 0
     rounds: int = 0
     work: int = 0
@@ -158,8 +162,16 @@ class KernelState(State):
     @cached_property
     def cache(self) -> KernelCache:
         """The kept kernel rows."""
-        n = len(self.beta)
-        return KernelCache(n, n, self.cache_mb - self.source.copy_mb)
+        n, megabytes = len(self.beta), self.cache_mb - self.source.copy_mb
+        stored = (self.kept, self.used) if len(self.kept) else (None, None)
+        cache = KernelCache(n, n, megabytes, *stored)
+        self.kept, self.used = cache.kept, cache.used
+        return cache
+
+    def share_kernel(self, other: KernelState) -> None:
+        """Take the kernel values and kept rows of another state of the same rows over."""
+        self.__dict__.update(source=other.source, cache=other.cache)
+        self.kept, self.used = other.cache.kept, other.cache.used
 
     @property
     def resting(self) -> NDArray[np.bool_]:

@@ -89,7 +89,8 @@ def _whole(state: KernelState, solver: Decomposition) -> KernelState:
 def _copied(state: KernelState) -> KernelState:
     """Return a copy of the state that shares kernel values with it."""
     twin = state.resumed(state.problem)
-    twin.__dict__.update(program=state.program, source=state.source, cache=state.cache)
+    twin.__dict__["program"] = state.program
+    twin.share_kernel(state)
     return twin
 
 

@@ -22,6 +22,7 @@ def advance_queue(state: KernelState) -> None:
         return
     slots = state.cache.slots(ids)
     kept = slots >= 0
+    state.cache.write(slots[kept], state.source)
     state.cache.add(slots[kept], changes[kept], scores)
     ids, changes = ids[~kept], changes[~kept]
     if len(ids):
@@ -65,7 +66,7 @@ def advance_rejoining(state: KernelState) -> None:
 def _store_and_add(state: KernelState, ids: Ids, changes: Floats, scores: Floats) -> int:
     """Compute and keep as many of the rows as there is room for; return how many."""
     slots = state.cache.make_room(ids)
-    state.source.write(ids[: len(slots)], state.cache.rows, slots)
+    state.cache.write(slots, state.source)
     state.cache.add(slots, changes[: len(slots)], scores)
     return len(slots)
 
