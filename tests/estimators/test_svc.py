@@ -232,8 +232,9 @@ def test_limits_warn_and_say_what_is_known() -> None:
     X, y = three_classes()
     with pytest.warns(ConvergenceWarning, match=r"for 3 of 3 pairs of classes, 0 and 1 being"):
         SVC(max_iter=1).fit(X, y)
-    with pytest.warns(ConvergenceWarning, match=r"held in float32, .* loosen tol"):
-        SVC(tol=1e-12).fit(X, y)
+    assert SVC(tol=1e-12).fit(X, y).certificate_.kkt <= 1e-12  # in float64
+    with pytest.warns(ConvergenceWarning, match=r"Rounding is what is left, .* loosen tol"):
+        SVC(tol=1e-18).fit(X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert SVC(tol=0).fit(X, y).certificate_.kkt < 1e-5

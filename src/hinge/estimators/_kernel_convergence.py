@@ -48,8 +48,8 @@ def kernel_convergence_message(
     ]
     if worst.status is Status.STALLED:
         parts.append(
-            "Kernel rows are held in float32, and their rounding is what is left: loosen tol, "
-            "lower C, or scale the features."
+            "Rounding is what is left, kernel values in float64 included: loosen tol, lower C, or "
+            "scale the features."
         )
     else:
         parts += [likely_cause(rows, options.objective.C), _advice(worst.status)]
