@@ -28,7 +28,7 @@ from hinge.solvers.driver import solve
 from hinge.solvers.path import path
 
 if typing.TYPE_CHECKING:
-    from hinge import bounds, data, models
+    from hinge import bounds, data, lowrank, models
     from hinge.estimators.svc import SVC
     from hinge.estimators.svc_cv import SVCCV
     from hinge.models.compare import compare
@@ -71,6 +71,7 @@ __all__ = [
     "kernels",
     "load",
     "losses",
+    "lowrank",
     "models",
     "path",
     "save",
@@ -89,6 +90,7 @@ _LOADED_LATER = {
     "estimate": "hinge.solvers.estimate",
     "from_sklearn": "hinge.models.sklearn_models",
     "load": "hinge.models.files",
+    "lowrank": "hinge.lowrank",
     "models": "hinge.models",
     "save": "hinge.models.files",
 }

@@ -113,6 +113,25 @@ class Point:
             object.__setattr__(self, "dual_coef", np.asarray(self.dual_coef, dtype=np.float64))
 
 
+@dataclass(frozen=True)
+class BasisPoint(Point):
+    """A point of a kernel problem whose function is not that of its dual coefficients.
+
+    The function is ``sum_b basis_coef_b k(x_b, x) + intercept`` over a few *basis* rows, as
+    low-rank methods find it; the dual coefficients bound the optimum from below.
+
+    Parameters
+    ----------
+    basis : ndarray of int64 of shape (n_basis,)
+        Numbers of the basis rows.
+    basis_coef : ndarray of shape (n_basis,)
+        Their coefficients, of either sign.
+    """
+
+    basis: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    basis_coef: Floats = field(default_factory=lambda: np.zeros(0))
+
+
 class Region(Protocol):
     """Where the optimum must lie, as far as a certificate proves it."""
 

@@ -15,6 +15,7 @@ import hinge.certificates
 import hinge.data
 import hinge.kernels
 import hinge.losses
+import hinge.lowrank
 import hinge.solvers
 import hinge.testing
 
@@ -42,6 +43,7 @@ def _first_column(page: str, heading: str) -> list[str]:
         hinge.data,
         hinge.kernels,
         hinge.losses,
+        hinge.lowrank,
         hinge.solvers,
         hinge.testing,
     ],

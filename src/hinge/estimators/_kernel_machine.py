@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from hinge.kernels import CallableKernel, Kernel
 from hinge.machines import decision_values
 from hinge.multiclass import ClassPairs
-from hinge.result import Point
+from hinge.result import BasisPoint, Point
 from hinge.rows import Rows
 
 Floats = NDArray[np.float64]
@@ -64,12 +64,12 @@ def support_of(points: Mapping[int, Point], pairs: ClassPairs) -> Support:
     used = np.zeros(n_rows, dtype=bool)
     intercept = np.zeros(len(pairs))
     for number, point in points.items():
-        assert point.dual_coef is not None
-        ids, active = pairs.rows_of(number), np.flatnonzero(point.dual_coef)
+        active, alpha = _function_of(point, labels.codes, pairs, number)
+        ids = pairs.rows_of(number)
         rows = active if ids is None else ids[active]
         used[rows] = True
         intercept[number] = sign * point.intercept
-        found.append((*pairs.pairs[number], rows, point.dual_coef[active]))
+        found.append((*pairs.pairs[number], rows, alpha))
     support = np.flatnonzero(used)
     support = support[np.argsort(labels.codes[support], kind="stable")]
     place = np.empty(n_rows, dtype=np.int64)
@@ -81,6 +81,25 @@ def support_of(points: Mapping[int, Point], pairs: ClassPairs) -> Support:
         dual_coef[line, place[rows]] = sign * np.where(is_second, alpha, -alpha)
     counts = np.bincount(labels.codes[support], minlength=n_classes)
     return Support(support.astype(np.int32), counts.astype(np.int32), dual_coef, intercept)
+
+
+def _function_of(
+    point: Point, codes: NDArray[Any], pairs: ClassPairs, number: int
+) -> tuple[NDArray[np.int64], Floats]:
+    """Return the rows that a point's function is a sum over, and coefficients times their signs.
+
+    Those of basis rows may be negative: such a function is not that of a dual point.
+    """
+    assert point.dual_coef is not None
+    if not isinstance(point, BasisPoint):
+        active = np.flatnonzero(point.dual_coef)
+        return active, point.dual_coef[active]
+    used = np.flatnonzero(point.basis_coef)
+    used = used[np.argsort(point.basis[used], kind="stable")]
+    active = point.basis[used]
+    ids = pairs.rows_of(number)
+    is_second = codes[active if ids is None else ids[active]] == pairs.pairs[number][1]
+    return active, np.where(is_second, 1.0, -1.0) * point.basis_coef[used]
 
 
 def pair_coefficients(dual_coef: Floats, counts: NDArray[Any]) -> Floats:

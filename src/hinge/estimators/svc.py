@@ -15,6 +15,12 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from hinge.estimators._approximation import (
+    approximate,
+    approximation_message,
+    approximation_target,
+    plan_of_rest,
+)
 from hinge.estimators._calibration import Calibrator, warn_of_deprecation
 from hinge.estimators._callbacks import (
     WRAPPED_FRAMES,
@@ -31,7 +37,7 @@ from hinge.estimators._listening import fit_listeners, fit_plan, interruption
 from hinge.estimators._options import FitOptions
 from hinge.estimators._progress import VIOLATION
 from hinge.kernels import Kernel, Precomputed
-from hinge.multiclass import ClassPairs, Labels, data_fingerprint, solve_one_vs_one
+from hinge.multiclass import Approximation, ClassPairs, Labels, data_fingerprint, solve_one_vs_one
 from hinge.result import Certificate, Point, Solution, Status
 from hinge.rows import Rows
 from hinge.solvers import Solver, listening
@@ -86,6 +92,13 @@ class SVC(CallbackSupportMixin, KernelClassifier):
         Loss of a margin; scikit-learn has the first one only.
     solver : str or Solver, default="auto"
         Name of a solver for kernels, or a configured one from ``hinge.solvers``.
+    approximation : int, float or None, default=None
+        None trains on the exact kernel matrix. An integer is the rank of a matrix that stands for
+        it; a number between 0 and 1 is the share of its trace that may be missing. Training then
+        takes a fraction of the time, ``tol`` is the relative gap of the approximate problem, and
+        ``approximations_`` says what was lost.
+    exact_finish : bool, default=False
+        Whether to go on from the approximation to ``tol`` on the exact problem.
     warm_start : bool, default=False
         Start from the dual coefficients of the last fit if rows and classes are as many.
     n_jobs : int or None, default=None
@@ -126,6 +139,12 @@ class SVC(CallbackSupportMixin, KernelClassifier):
         The solution of every pair of classes.
     certificates_ : list of Certificate
         Their certificates.
+    approximations_ : list of Approximation or None
+        With ``approximation``, for every pair of classes: rank and trace error, the certificate of
+        the approximate problem (``certificate``) and that of the exact one (``exact``), which
+        ``certificates_`` has as well; None for a pair that was never begun. Support vectors are
+        then the rows that span the approximation, and ``dual_coef_`` are their coefficients, of
+        either sign. None without ``approximation``.
     fit_status_ : int
         0 if every pair has reached ``tol``, else 1.
     n_iter_ : ndarray of int32 of shape (n_pairs,)
@@ -179,6 +198,7 @@ class SVC(CallbackSupportMixin, KernelClassifier):
     certificates_: list[Certificate]
     class_weight_: NDArray[np.float64]
     fit_status_: int
+    approximations_: list[Approximation | None] | None
     n_iter_: NDArray[np.int32]
     n_features_in_: int
     shape_fit_: tuple[int, int]
@@ -204,6 +224,8 @@ class SVC(CallbackSupportMixin, KernelClassifier):
         random_state: Any = None,
         loss: str = "hinge",
         solver: str | Solver = "auto",
+        approximation: float | None = None,
+        exact_finish: bool = False,
         warm_start: bool = False,
         n_jobs: int | None = None,
         time_limit: float | None = None,
@@ -226,6 +248,8 @@ class SVC(CallbackSupportMixin, KernelClassifier):
         self.random_state = random_state
         self.loss = loss
         self.solver = solver
+        self.approximation = approximation
+        self.exact_finish = exact_finish
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.time_limit = time_limit
@@ -257,7 +281,8 @@ class SVC(CallbackSupportMixin, KernelClassifier):
             no probabilities.
         """
         began = time.perf_counter()
-        options, wants = kernel_options(self), wants_probability(self)
+        options, target = kernel_options(self), approximation_target(self)
+        wants = wants_probability(self)
         if wants:
             warn_of_deprecation(3 + WRAPPED_FRAMES)
         rows, labels = training_data(self, X, y, sample_weight)
@@ -276,7 +301,15 @@ class SVC(CallbackSupportMixin, KernelClassifier):
             flag = stack.enter_context(listening())
             calibrator = Calibrator(options.seed, len(pairs), flag) if wants else None
             plan = replace(plan, finish=calibrator)
-            solutions = solve_one_vs_one(rows, pairs, options.objective, warm, plan, flag)
+            self.approximations_ = None
+            if target is not None:
+                fits = approximate(rows, pairs, options, target, plan, flag, self.exact_finish)
+                solutions, self.approximations_ = fits.solve(), fits.approximations
+                warm = [solution.point for solution in solutions]
+                plan = plan_of_rest(plan, began)
+            if target is None or (self.exact_finish and not flag):
+                solutions = solve_one_vs_one(rows, pairs, options.objective, warm, plan, flag)
+                self.approximations_ = None
             self._store(solutions, pairs, rows, options)
             if calibrator is not None and not flag:
                 self.probA_, self.probB_ = calibrator.parameters()
@@ -322,7 +355,10 @@ class SVC(CallbackSupportMixin, KernelClassifier):
         self._C_of_fit = options.objective.C
 
     def _warn_unless_solved(self, options: FitOptions, rows: Rows, labels: Labels) -> None:
-        message = kernel_convergence_message(self.solutions_, rows, labels, options)
+        if self.approximations_ is not None:
+            message = approximation_message(self.solutions_, self.approximations_, options)
+        else:
+            message = kernel_convergence_message(self.solutions_, rows, labels, options)
         if message is not None:
             warnings.warn(message, ConvergenceWarning, stacklevel=3 + WRAPPED_FRAMES)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from hinge.machines.block import kernel_block
 from hinge.machines.cache import KernelCache
 from hinge.machines.decision import decision_values
 from hinge.machines.source import KernelSource, source
 
-__all__ = ["KernelCache", "KernelSource", "decision_values", "source"]
+__all__ = ["KernelCache", "KernelSource", "decision_values", "kernel_block", "source"]

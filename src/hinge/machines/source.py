@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,7 +60,11 @@ class KernelSource(ABC):
         Called between pieces of work; raises to abandon it.
     copy_mb : float
         Memory that a copy of the rows takes.
+    is_thread_safe : bool
+        Whether several threads may compute values at once.
     """
+
+    is_thread_safe: ClassVar[bool] = True
 
     def __init__(self, n_rows: int, unit: float = 1.0) -> None:
         self.n_rows = n_rows
@@ -134,6 +138,27 @@ class KernelSource(ABC):
             self._fill(ids, ids, first, stop, block, slots)
 
         self._share(fill, len(ids), len(ids))
+        return block
+
+    def panel(self, ids: Ids, first: int, stop: int) -> Floats:
+        """Return the kernel of some rows with a run of rows, in float64, as one piece of work.
+
+        Several threads may ask for panels at once if ``is_thread_safe``.
+
+        Parameters
+        ----------
+        ids : ndarray of int64
+            The rows of the block.
+        first, stop : int
+            Its columns.
+
+        Returns
+        -------
+        ndarray of shape (len(ids), stop - first)
+            The values, divided by ``unit``; they are not counted in ``computed``.
+        """
+        block = np.empty((len(ids), stop - first))
+        self._fill(ids, np.arange(first, stop), 0, stop - first, block, np.arange(len(ids)))
         return block
 
     def add(
@@ -283,6 +308,8 @@ class PythonSource(KernelSource):
     present : ndarray of int64
         Which of its rows are those of the source: a matrix knows rows by their numbers.
     """
+
+    is_thread_safe: ClassVar[bool] = False  # a caller's function need not be
 
     def __init__(self, kernel: Kernel, rows: Rows, present: Ids) -> None:
         super().__init__(len(present), unit_of(kernel.training_diagonal(rows)[present]))

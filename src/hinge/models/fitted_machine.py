@@ -53,6 +53,13 @@ def fitted_machine(model: Any, role: str = "model") -> KernelMachine:
         What to call it in messages.
     """
     check_is_fitted(model, list(_FITTED))
+    if getattr(model, "approximations_", None) is not None:
+        message = (
+            f"{role} is a low-rank approximation: its coefficients are those of the rows that "
+            "span it, not dual ones, and other programs and files expect those. Fit with "
+            "exact_finish=True, or keep it as a pickle."
+        )
+        raise UnsupportedError(message)
     classes = checked_classes(model.classes_, role)
     kernel = resolved_kernel(model, role)
     n_features = feature_count(getattr(model, "n_features_in_", None), role)

@@ -5,15 +5,19 @@ from __future__ import annotations
 from hinge.multiclass.binary_fits import Listener, Plan, has_begun
 from hinge.multiclass.fingerprint import data_fingerprint
 from hinge.multiclass.labels import Labels, Objective, class_problem
+from hinge.multiclass.low_rank import ApproximateFits, Approximation, Target
 from hinge.multiclass.one_vs_one import ClassPairs, solve_one_vs_one
 from hinge.multiclass.one_vs_rest import solve_one_vs_rest
 
 __all__ = [
+    "ApproximateFits",
+    "Approximation",
     "ClassPairs",
     "Labels",
     "Listener",
     "Objective",
     "Plan",
+    "Target",
     "class_problem",
     "data_fingerprint",
     "has_begun",
