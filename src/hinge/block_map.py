@@ -2,15 +2,15 @@
 
 Every computation that needs only passes over the data is ``map_blocks(kernel, rows)``. Partial
 results are combined in a binary tree fixed by block number, so the bits do not depend on how many
-threads ran it. Threads hand the interpreter's lock to each other, which takes as long as a small
-block: they are given several blocks at a time.
+threads ran it. The calling thread is one of them: each takes the next block when it is done with
+one, so that none waits for another before the end.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from itertools import islice
+from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -21,7 +21,7 @@ Result = TypeVar("Result")
 Block = TypeVar("Block")
 Block_co = TypeVar("Block_co", covariant=True)
 
-LONGEST_RUN = 16  # blocks that a thread is given at a time
+_ROUND = 32  # results, for each thread, that are kept before they are combined
 
 
 class Blocks(Protocol[Block_co]):
@@ -150,33 +150,77 @@ def map_numbers(
     with single_threaded_blas():
         if threads <= 1 or count <= 1:
             return _merge_tree((one(number) for number in range(count)), merge, check)
-        with ThreadPoolExecutor(max_workers=threads) as pool:
-            results = _windowed(pool, one, count, threads)
-            return _merge_tree(results, merge, check)
+        with ThreadPoolExecutor(max_workers=threads - 1) as pool:
+            return _merge_tree(_in_rounds(pool, one, count, threads, check), merge, None)
 
 
-def _windowed(
-    pool: ThreadPoolExecutor, function: Callable[[int], Result], count: int, threads: int
+def _in_rounds(
+    pool: Executor,
+    function: Callable[[int], Result],
+    count: int,
+    threads: int,
+    check: Callable[[], None] | None,
 ) -> Iterator[Result]:
-    """Yield ``function(0), function(1), ...`` with a bounded number under way.
+    """Yield ``function(0), function(1), ...`` with a bounded number kept."""
+    size = _ROUND * threads
+    for start in range(0, count, size):
+        numbers = range(start, min(start + size, count))
+        yield from share_out(function, numbers, pool, threads, check)
 
-    They are handed over in runs: a single block may be done before a thread has woken up for it.
+
+def share_out(
+    function: Callable[[int], Result],
+    numbers: range,
+    pool: Executor,
+    threads: int,
+    check: Callable[[], None] | None = None,
+) -> list[Result]:
+    """Apply a function to some numbers on this thread and those of a pool.
+
+    Parameters
+    ----------
+    function : callable
+        Takes a number.
+    numbers : range
+        Which ones, in the order in which they are taken.
+    pool : Executor
+        Whose threads help.
+    threads : int
+        How many threads share the numbers out, this one included.
+    check : callable or None, default=None
+        Called before each number that this thread takes; raises to abandon the rest.
+
+    Returns
+    -------
+    list
+        What the function returns for each. If it raises, the error is that of the first number
+        for which it does, as on one thread.
     """
+    results: dict[int, Result] = {}
+    errors: dict[int, BaseException] = {}
+    left = iter(numbers)  # handing one out is a single operation
 
-    def several(start: int) -> list[Result]:
-        return [function(number) for number in range(start, min(start + run, count))]
+    def work(check: Callable[[], None] | None) -> None:
+        for number in left:
+            try:
+                if check is not None:
+                    check()
+                results[number] = function(number)
+            except BaseException as error:  # raised again by the calling thread
+                errors[number] = error
+                deque(left, maxlen=0)  # nobody takes another one
 
-    run = max(1, min(LONGEST_RUN, count // (2 * threads)))
-    starts = iter(range(0, count, run))
-    pending = [pool.submit(several, start) for start in islice(starts, 2 * threads)]
+    helpers = [pool.submit(work, None) for _ in range(min(threads, len(numbers)) - 1)]
     try:
-        while pending:
-            results = pending.pop(0).result()
-            pending.extend(pool.submit(several, start) for start in islice(starts, 1))
-            yield from results
+        work(check)
     finally:
-        for left in pending:  # the pass was abandoned
-            left.cancel()
+        deque(left, maxlen=0)
+        for helper in helpers:
+            if not helper.cancel():
+                helper.result()
+    if errors:
+        raise errors[min(errors)]
+    return [results[number] for number in numbers]
 
 
 def _merge_tree(

@@ -15,7 +15,7 @@ What happens to input, once and by rule:
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +23,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from hinge.block_map import LONGEST_RUN, map_runs
+from hinge.block_map import map_runs
 from hinge.errors import InvalidDataError
 from hinge.inequality import rounding_factor
 from hinge.ingest import assemble, canonical, check_compressed
@@ -32,6 +32,8 @@ Floats = NDArray[np.float64]
 
 BLOCK_VALUES = 1 << 17  # 1 MB as float64: a block and its products stay in the second-level cache
 _SMALLEST = 5e-324  # what a square that underflows may have lost
+_LOCKED = 500  # products up to which NumPy keeps the interpreter's lock, so that threads wait
+_MOST_TOGETHER = 8  # blocks that are looked through at a time to be above that
 DENSE_REDUCTION = 4  # a sparse block holds this many times n_features values at the least
 
 
@@ -72,12 +74,15 @@ class Block:
 
     def dot(self, coef: Floats) -> Floats:
         """Return the scores of the rows, ``X @ coef``."""
+        if self.structure is None:
+            # Unlike @, dot lets go of the interpreter's lock however short the result is.
+            return np.asarray(np.dot(self.values, coef))
         return np.asarray(self.matrix @ coef)
 
     def transpose_dot(self, weights: Floats) -> Floats:
         """Return the weighted sum of the rows, ``X.T @ weights``."""
         if self.structure is None:
-            return np.asarray(self.values.T @ weights)
+            return np.asarray(np.dot(self.values.T, weights))
         shape = (self.n_features, self.stop - self.start)
         columns = assemble((self.values, *self.structure), shape, sp.csc_array)
         return np.asarray(columns @ weights)
@@ -85,9 +90,7 @@ class Block:
     def squared_norms(self) -> Floats:
         """Return the squared Euclidean norm of each row."""
         if self.structure is None:
-            # A product of 1 x d and d x 1 matrices per row: BLAS reads memory faster than einsum.
-            products = np.matmul(self.values[:, None, :], self.values[:, :, None])
-            return np.asarray(products.reshape(-1))
+            return _squared_norms(self.values)
         starts = self.structure[1]
         norms = np.zeros(self.stop - self.start)
         filled = starts[1:] > starts[:-1]  # reduceat gives an empty row its neighbour's value
@@ -106,6 +109,9 @@ class Block:
         return row
 
 
+Visitor = Callable[[Block], None]
+
+
 class Rows:
     """Read-only rows in fixed blocks.
 
@@ -115,9 +121,12 @@ class Rows:
         The data; see the module for what is copied and what is not.
     threads : int, default=1
         How many threads share out the blocks while they are validated.
+    visit : callable or None, default=None
+        Given every block once it is validated: whoever needs each row just once has it without
+        another pass.
     """
 
-    def __init__(self, X: Any, threads: int = 1) -> None:
+    def __init__(self, X: Any, threads: int = 1, visit: Visitor | None = None) -> None:
         data = canonical(X)
         self.is_sparse = bool(sp.issparse(data))
         if self.is_sparse:
@@ -135,7 +144,7 @@ class Rows:
         if self.is_sparse:
             self.longest_row = int(np.max(np.diff(self.indptr), initial=0))
         self._buffers = threading.local()
-        self.squared_norms = self._checked_squared_norms(threads)
+        self.squared_norms = self._checked_squared_norms(threads, visit)
 
     def __getstate__(self) -> dict[str, Any]:
         return {key: value for key, value in self.__dict__.items() if key != "_buffers"}
@@ -260,20 +269,36 @@ class Rows:
         target[...] = values
         return target
 
-    def _checked_squared_norms(self, threads: int) -> Floats:
+    def _checked_squared_norms(self, threads: int, visit: Visitor | None) -> Floats:
         """Return the squared norms, which are finite only if every value is usable."""
         norms = np.empty(self.n_rows)
 
         def kernel(numbers: range) -> None:
+            if whole:
+                here = slice(numbers.start * self.block_rows, numbers.stop * self.block_rows)
+                norms[here] = _squared_norms(self.values[here])
             for number in numbers:
                 block = self.block(number)
-                norms[block.rows] = block.squared_norms()
+                if not whole:
+                    norms[block.rows] = block.squared_norms()
                 if not np.isfinite(norms[block.rows]).all():
                     raise _not_finite(block, norms[block.rows])
+                if visit is not None:
+                    visit(block)
 
+        whole = not self.is_sparse and self.dtype == np.float64
+        size = min(_MOST_TOGETHER, 1 + _LOCKED // self.block_rows)
         if self.n_rows:
-            map_runs(kernel, self, LONGEST_RUN, lambda one, _: one, threads=threads)
+            map_runs(kernel, self, size, lambda one, _: one, threads=threads)
         return _read_only(norms)
+
+
+def _squared_norms(values: Floats) -> Floats:
+    """Return the squared norms of dense rows.
+
+    A product of 1 x d and d x 1 matrices per row: BLAS reads memory faster than einsum.
+    """
+    return np.asarray(np.matmul(values[:, None, :], values[:, :, None]).reshape(-1))
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import pickle
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -13,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hinge import rows as rows_module
-from hinge.block_map import map_blocks, map_runs
+from hinge.block_map import map_blocks, map_runs, share_out
 from hinge.errors import InvalidDataError
-from hinge.rows import BLOCK_VALUES, Rows
+from hinge.rows import BLOCK_VALUES, Block, Rows
 
 
 def _random(shape: tuple[int, int], seed: int, dtype=np.float64, sparse: bool = False):
@@ -237,3 +238,60 @@ def test_runs_hold_every_block_once_and_in_order(count: int, size: int, threads:
     )
     assert [number for run in runs for number in run] == list(range(count))
     assert all(len(run) == size for run in runs[:-1])
+
+
+@pytest.mark.parametrize("threads", [2, 3, 5])
+def test_the_calling_thread_takes_its_share(threads: int) -> None:
+    others = threading.Event()
+    taken: set[int] = set()
+
+    def function(number: int) -> int:
+        taken.add(threading.get_ident())
+        if len(taken) == threads:
+            others.set()
+        assert others.wait(60)  # until every thread has one
+        return number
+
+    with ThreadPoolExecutor(threads - 1) as pool:
+        assert share_out(function, range(4, 20), pool, threads) == list(range(4, 20))
+    assert threading.get_ident() in taken
+
+
+@given(bad=st.sets(st.integers(0, 49), min_size=1), threads=st.sampled_from([2, 3]))
+def test_of_several_errors_the_first_one_is_raised(bad: set[int], threads: int) -> None:
+    def function(number: int) -> None:
+        if number in bad:
+            raise ValueError(str(number))
+
+    with ThreadPoolExecutor(threads - 1) as pool, pytest.raises(ValueError, match=str(min(bad))):
+        share_out(function, range(50), pool, threads)
+
+
+def test_an_abandoned_pass_takes_no_more_numbers() -> None:
+    asked: list[int] = []
+    taken: list[int] = []
+
+    def check() -> None:
+        asked.append(threading.get_ident())
+        if len(asked) == 3:
+            raise InterruptedError
+
+    with ThreadPoolExecutor(1) as pool, pytest.raises(InterruptedError):
+        share_out(taken.append, range(1000), pool, 1, check)
+    assert taken == [0, 1]
+    assert set(asked) == {threading.get_ident()}
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("shape", [(30_011, 10), (1200, 784), (3, 200_000)])
+def test_whoever_visits_sees_every_row_once(shape, sparse: bool, dtype: type) -> None:
+    X = _random(shape, 9, dtype, sparse)
+    for threads in (1, 2):
+        seen = np.zeros(shape[0])
+
+        def visit(block: Block, seen=seen) -> None:
+            seen[block.rows] += block.squared_norms()
+
+        rows = Rows(X, threads, visit)
+        assert seen.tobytes() == rows.squared_norms.tobytes()

@@ -37,7 +37,7 @@ _X_CHECKS: dict[str, Any] = {
 _TILE = (4096, 64)  # rows and columns that are copied at once: small enough for a cache
 
 
-def rows_to_score(estimator: Any, X: Any, threads: int = 1) -> Rows:
+def rows_to_score(estimator: Any, X: Any) -> Rows:
     """Return the rows of a fitted estimator's X.
 
     Parameters
@@ -46,10 +46,21 @@ def rows_to_score(estimator: Any, X: Any, threads: int = 1) -> Rows:
         The fitted estimator, whose feature names and number of features must be met.
     X : array-like, sparse matrix or data frame
         The caller's data.
-    threads : int, default=1
-        How many threads look through it.
     """
-    return Rows(validate_data(estimator, _readable(X), reset=False, **_X_CHECKS), threads)
+    return Rows(data_to_score(estimator, X))
+
+
+def data_to_score(estimator: Any, X: Any) -> Any:
+    """Return a fitted estimator's X, of whose values nothing is known yet.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The fitted estimator, whose feature names and number of features must be met.
+    X : array-like, sparse matrix or data frame
+        The caller's data.
+    """
+    return validate_data(estimator, _readable(X), reset=False, **_X_CHECKS)
 
 
 def training_data(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, Labels]:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from hinge.block_map import map_blocks
 from hinge.errors import InvalidDataError, InvalidParameterError
 from hinge.estimators._checks import jobs
-from hinge.estimators._data import rows_to_score
+from hinge.estimators._data import data_to_score, rows_to_score
 from hinge.ingest import canonical
 from hinge.result import Certificate
 from hinge.rows import Block, Rows
@@ -47,7 +47,10 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         """
         weights = _checked_weights(self)
         threads = thread_count(jobs(self.n_jobs))
-        return _finite(scores(rows_to_score(self, X, threads), *weights, threads))
+        data = data_to_score(self, X)
+        scoring = Scoring(*weights, data.shape[0])
+        Rows(data, threads, scoring.visit)  # rows are scored as they are validated
+        return _finite(scoring.values)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of every row: the one with the largest decision value.
@@ -199,19 +202,46 @@ def scores(rows: Rows, coef: Any, intercept: Any, threads: int = 1) -> Floats:
     threads : int, default=1
         How many threads share out the blocks.
     """
-    # A vector for one problem, so that its products are those of the certificates.
-    weights = coef.T if sp.issparse(coef) else np.ascontiguousarray(coef.T)
-    if len(weights.shape) == 2 and weights.shape[1] == 1 and not sp.issparse(weights):
-        weights = weights[:, 0]
-    values = np.empty((rows.n_rows, coef.shape[0]))
+    scoring = Scoring(coef, intercept, rows.n_rows)
+    map_blocks(scoring.visit, rows, lambda first, _: first, threads=threads)
+    return scoring.values
 
-    def kernel(block: Block) -> None:
-        product = block.matrix @ weights
-        product = product.toarray() if sp.issparse(product) else np.asarray(product)
-        values[block.rows] = product.reshape(block.stop - block.start, -1) + intercept
 
-    map_blocks(kernel, rows, lambda first, _: first, threads=threads)
-    return values.ravel() if coef.shape[0] == 1 else values
+class Scoring:
+    """Decision values of rows that come block by block, in any order.
+
+    Parameters
+    ----------
+    coef : ndarray or sparse matrix of shape (n_problems, n_features)
+        Weights.
+    intercept : float or ndarray of shape (n_problems,)
+        Intercepts.
+    n_rows : int
+        How many rows there are.
+    """
+
+    def __init__(self, coef: Any, intercept: Any, n_rows: int) -> None:
+        weights = coef.T if sp.issparse(coef) else np.ascontiguousarray(coef.T)
+        # A vector for one problem, so that its products are those of the certificates.
+        if len(weights.shape) == 2 and weights.shape[1] == 1 and not sp.issparse(weights):
+            weights = weights[:, 0]
+        self._weights, self._intercept = weights, intercept
+        self._values = np.empty((n_rows, coef.shape[0]))
+
+    def visit(self, block: Block) -> None:
+        """Score the rows of a block."""
+        if sp.issparse(self._weights):
+            product = block.matrix @ self._weights
+            product = product.toarray() if sp.issparse(product) else np.asarray(product)
+        else:
+            product = block.dot(self._weights)
+        values = product.reshape(block.stop - block.start, -1) + self._intercept
+        self._values[block.rows] = values
+
+    @property
+    def values(self) -> Floats:
+        """The values of all rows, a vector if there is one problem."""
+        return self._values.ravel() if self._values.shape[1] == 1 else self._values
 
 
 def winners(values: Floats) -> NDArray[np.intp]:

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hinge.block_map import share_out
+
 Floats = NDArray[np.float64]
 Partial = tuple[Floats, float]  # what a block adds to the sums, and its largest value
 Kernel = Callable[[int], Partial]
-
-_RUNS_PER_THREAD = 2  # of neighbouring blocks: the threads need not be equally fast
 
 
 class KeepsThreads:
@@ -34,14 +34,14 @@ class KeepsThreads:
 
     @property
     def pool(self) -> Executor | None:
-        """The threads, if there are more than one."""
+        """The threads beside the calling one, if there are to be more than that."""
         if self.threads <= 1:
             return None
         kept: dict[str, Any] = self.__dict__
         key = os.getpid(), self.threads  # a process that was forked has none of the threads
         if "_pool" not in kept or kept["_pool"][0] != key:
             self.release()
-            kept["_pool"] = key, ThreadPoolExecutor(self.threads)
+            kept["_pool"] = key, ThreadPoolExecutor(self.threads - 1)
         pool: Executor = kept["_pool"][1]
         return pool
 
@@ -102,15 +102,10 @@ def some_blocks(
             yield from map(kernel, range(first, first + count))
         return
 
-    def several(numbers: range) -> list[Partial]:
+    def quiet(number: int) -> Partial:
         # A thread of a pool does not inherit how its caller handles floating-point errors.
         with np.errstate(all="ignore"):
-            return [kernel(number) for number in numbers]
+            return kernel(number)
 
-    # Blocks are shared out in runs: handing a single one over may cost more than it does.
-    size = max(1, count // (threads * _RUNS_PER_THREAD))
-    stop = first + count
-    runs = [range(start, min(start + size, stop)) for start in range(first, stop, size)]
-    with nullcontext(pool) if pool is not None else ThreadPoolExecutor(threads) as workers:
-        for results in workers.map(several, runs):
-            yield from results
+    with nullcontext(pool) if pool is not None else ThreadPoolExecutor(threads - 1) as workers:
+        yield from share_out(quiet, range(first, first + count), workers, threads)

@@ -103,7 +103,6 @@ KERNELS: dict[str, Callable[[InteriorState, int], Partial]] = {
     kernel.__name__: kernel
     for kernel in (measure, matrix, trial, search, settle, affine, final, refine, update)
 }
-READING = ("measure", "matrix", "trial", "affine", "final", "refine")  # the others need no rows
 
 
 def _buffer(shape: tuple[int, int], is_single: bool) -> NDArray[Any]:

@@ -38,8 +38,8 @@ from hinge.problem import Intercept, Problem
 from hinge.result import Point, Progress
 from hinge.solvers.linear.balance import balance
 from hinge.solvers.linear.block_pass import add_block, some_blocks, total
-from hinge.solvers.linear.interior_passes import KERNELS, READING
-from hinge.solvers.linear.interior_state import ROW_VARIABLES, InteriorState
+from hinge.solvers.linear.interior_passes import KERNELS
+from hinge.solvers.linear.interior_state import ON_ROWS, ROW_VARIABLES, InteriorState
 from hinge.solvers.linear.interior_steps import AFTER
 from hinge.solvers.protocol import Solver, Support
 
@@ -124,7 +124,7 @@ def _advance(state: InteriorState, work: int) -> int:
     kernel = KERNELS[state.stage]
     sample = state.sample
     per_panel = state.panel_rows * ROW_VARIABLES
-    if state.stage in READING:
+    if state.stage not in ON_ROWS:
         per_panel = max(per_panel, sample.rows.n_stored // state.n_panels)
     if state.stage == "matrix":
         per_panel *= 1 + len(state.weights) // _PRODUCTS_PER_VALUE

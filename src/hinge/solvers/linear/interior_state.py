@@ -18,7 +18,8 @@ Floats = NDArray[np.float64]
 # Coefficient, room, the two multipliers; margin, its change; the corrector's two products.
 ROW_VARIABLES = 8
 VECTORS = 3  # sums of rows that come with the matrix
-_PANELS = 4  # panels of a pass that multiplies few of the rows, in one
+ON_ROWS = ("search", "settle", "update")  # passes that need what is known of the rows, not the rows
+_PANELS = 4  # panels of a pass that reads few of the rows or none, in one
 MOST_LEFT_OUT = 0.1  # share of the matrix that few rows may stand for
 
 
@@ -72,9 +73,10 @@ class InteriorState(SampledState):
 
     @property
     def panel_rows(self) -> int:
-        """Rows that the present pass takes at a time: more, if only some of them are multiplied."""
+        """Rows that the present pass takes at a time: more, if not all of them are read."""
         size = self.sample.panel_rows
-        return _PANELS * size if self.stage == "matrix" and self.least_weight else size
+        is_sparing = self.stage == "matrix" and bool(self.least_weight)
+        return _PANELS * size if is_sparing or self.stage in ON_ROWS else size
 
     @property
     def n_panels(self) -> int:

@@ -24,7 +24,7 @@ SUMS = 5  # numbers that come with the gradient
 ROW_VARIABLES = 4
 ON_ROWS = ("shift", "search")  # passes that need what is known of the rows, not the rows
 EASY = 10.0  # cost times squared norm and second derivative that a cold start can take
-_BLOCKS = 4  # blocks of rows in a panel
+_BLOCKS = 2  # blocks of rows in a panel
 _PANELS = 8  # times as many rows as features, at the most, in a panel of the matrix
 _ROWS = 1 << 15  # rows in a panel of a pass that does not read them
 
