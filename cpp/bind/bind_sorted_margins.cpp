@@ -208,10 +208,14 @@ hinge::CellChanges changes(const CellTable& table, const Movement& movement,
 }
 
 std::int64_t open_rows(const CellPositions& positions, CellTable table, const Movement& movement,
-                       double low, double high, Vector<std::uint32_t> open) {
-    require_that(length(open.size()) > positions.count(), "open has a place too few");
+                       std::pair<double, double> window, hinge::Range span,
+                       Vector<std::uint32_t> open) {
+    const auto [begin, end] = span;
+    require_that(0 <= begin && begin <= end && end <= positions.count(), "a span of the positions");
+    require_that(length(open.size()) > end - begin, "open has a place too few");
     const hinge::Positions at = positions.view();
-    return hinge::open_rows(at, changes(table, movement, at), {low, high}, open.data());
+    return hinge::open_rows(at, changes(table, movement, at), {window.first, window.second}, span,
+                            open.data());
 }
 
 void lower_bounds(const CellPositions& positions, CellTable table, const Movement& movement,
@@ -233,12 +237,10 @@ std::int64_t violators(const CellPositions& positions, CellTable table, const Mo
                             {limits.first, limits.second}, rows.data());
 }
 
-void sort_cell(Vector<const float> keys, std::int64_t begin, std::int64_t end,
-               Vector<std::uint32_t> places) {
+void sort_run(Vector<const float> keys, Vector<std::uint32_t> places) {
+    require_that(length(keys.size()) <= hinge::kSortedRun, "more keys than a run has");
     require_entries(places.size(), length(keys.size()), "places");
-    require_that(0 <= begin && begin <= end && end <= length(keys.size()),
-                 "a range of the positions");
-    hinge::sorted_places(keys.data(), begin, end, places.data());
+    hinge::sorted_places(keys.data(), length(keys.size()), places.data());
 }
 
 double fill_positions(Vector<const double> margins, std::optional<Vector<const double>> before,
@@ -304,8 +306,10 @@ void bind_positions(nb::module_& module) {
                nb::arg("products").noconvert(), unlocked,
                "Write the dot product of every row of a matrix with a vector.");
     module.def("open_rows", &open_rows, nb::arg("positions"), nb::arg("table").noconvert(),
-               nb::arg("movement"), nb::arg("low"), nb::arg("high"), nb::arg("open").noconvert(),
-               unlocked, "List the rows that may have left their side of the window; count them.");
+               nb::arg("movement"), nb::arg("window"), nb::arg("span"), nb::arg("open").noconvert(),
+               unlocked,
+               "List the rows of a span that may have left their side of the window; count them.");
+    module.attr("sorted_run") = hinge::kSortedRun;
     module.def("lower_bounds", &lower_bounds, nb::arg("positions"), nb::arg("table").noconvert(),
                nb::arg("movement"), nb::arg("lowest").noconvert(), unlocked,
                "Write a lower bound on the margin at every position.");
@@ -313,9 +317,8 @@ void bind_positions(nb::module_& module) {
                nb::arg("movement"), nb::arg("signs").noconvert(), nb::arg("allowed").noconvert(),
                nb::arg("limits"), nb::arg("rows").noconvert(), unlocked,
                "List the rows that may rise or fall by more than known ones; count them.");
-    module.def("sort_cell", &sort_cell, nb::arg("keys").noconvert(), nb::arg("begin"),
-               nb::arg("end"), nb::arg("places").noconvert(), unlocked,
-               "Write a range of positions in the order of their keys.");
+    module.def("sort_run", &sort_run, nb::arg("keys").noconvert(), nb::arg("places").noconvert(),
+               unlocked, "Write the places of a run in the order of their keys.");
     module.def("fill_positions", &fill_positions, nb::arg("margins").noconvert(),
                nb::arg("before").noconvert().none(), nb::arg("signs").noconvert(),
                nb::arg("intercept_step"), nb::arg("order").noconvert(), nb::arg("range"),

@@ -29,9 +29,9 @@ def test_half_of_the_cases_search_sorted_keys(monkeypatch: pytest.MonkeyPatch) -
     sorts = []
     original = Positions.sort
 
-    def counted(self):
+    def counted(self, check):
         sorts.append(number)
-        original(self)
+        original(self, check)
 
     monkeypatch.setattr(Positions, "sort", counted)
     for number in range(100):

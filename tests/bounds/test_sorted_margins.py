@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from tests.bounds.wandering import plain, two_clouds, wander
 
 from hinge import InvalidDataError, InvalidParameterError, UnsupportedError, losses
+from hinge._native import core
 from hinge.bounds import SortedMargins, passes, stored
 from hinge.bounds.pieces import get_pieces
 
@@ -57,6 +58,44 @@ def test_sorting_spares_the_same_rows(monkeypatch, loss) -> None:
     for sorted_one, plain_one in zip(*results, strict=True):
         assert sorted_one.examined == plain_one.examined
         assert abs(sorted_one.value - plain_one.value) <= 2 * plain_one.bound
+
+
+def test_cells_of_several_runs_are_sorted_run_by_run(monkeypatch) -> None:
+    X, y = two_clouds(5, n=2 * core.sorted_run + 40_000, d=1)
+    results = []
+    for scans, positions in ((1, 1 << 22), (10**9, 100_003)):
+        monkeypatch.setattr(stored, "SORT_AFTER_SCANS", scans)
+        monkeypatch.setattr(stored, "_CALL", positions)
+        index = SortedMargins(X, y)
+        found = [index.evaluate([1.0 + 1e-4 * k], 0.0, "hinge") for k in range(5)]
+        assert index.stored.positions.is_sorted == (scans == 1)
+        results.append([(each.value, each.examined) for each in found])
+    assert max(np.bincount(index.stored.cells.of_row)) > core.sorted_run
+    assert min(examined for _, examined in results[0]) < 0.1 * len(y)
+    assert [each[1] for each in results[0]] == [each[1] for each in results[1]]
+    np.testing.assert_allclose(*([each[0] for each in one] for one in results), rtol=1e-12)
+
+
+def test_giving_up_a_sort_changes_nothing() -> None:
+    X, y = two_clouds(6, n=500)
+    index = SortedMargins(X, y)
+    index.evaluate(np.ones(X.shape[1]))
+    positions = index.stored.laid_out()
+    before = positions.order.copy(), positions.keys.copy()
+
+    def give_up() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        positions.sort(give_up)
+    assert not positions.is_sorted
+    np.testing.assert_array_equal(positions.order, before[0])
+    positions.sort()
+    for cell in range(index.stored.cells.count):
+        keys = positions.keys[positions.starts[cell] : positions.starts[cell + 1]]
+        assert len(keys) > 100
+        assert np.all(np.diff(keys) >= 0.0)
+    assert sorted(positions.keys) == sorted(before[1])
 
 
 def test_many_rows_are_guessed_from_a_sample_first() -> None:

@@ -62,19 +62,17 @@ inline void sort_entries(std::vector<std::uint64_t>& entries, std::vector<std::u
     }
 }
 
-// Writes to `places` the positions of a cell in the order of their keys.
-inline void sorted_places(const float* keys, std::int64_t begin, std::int64_t end,
-                          std::uint32_t* places) {
-    const auto size = static_cast<std::size_t>(end - begin);
+// Writes to `places` the places of so many keys in their order.
+inline void sorted_places(const float* keys, std::int64_t count, std::uint32_t* places) {
+    const auto size = static_cast<std::size_t>(count);
     std::vector<std::uint64_t> entries(size);
     std::vector<std::uint64_t> scratch(size);
     for (std::size_t k = 0; k < size; ++k) {
-        const std::uint64_t place = static_cast<std::uint64_t>(begin) + k;
-        entries[k] = (static_cast<std::uint64_t>(ordered_bits(keys[place])) << 32) | place;
+        entries[k] = (static_cast<std::uint64_t>(ordered_bits(keys[k])) << 32) | k;
     }
     sort_entries(entries, scratch);
     for (std::size_t k = 0; k < size; ++k) {
-        places[static_cast<std::size_t>(begin) + k] = static_cast<std::uint32_t>(entries[k]);
+        places[k] = static_cast<std::uint32_t>(entries[k]);
     }
 }
 

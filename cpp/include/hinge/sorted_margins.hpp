@@ -8,8 +8,8 @@
 // and length * distance + rounding. A row is quiet if it was, and surely still is, on one side of
 // the window [low, high); otherwise it is open and its margin must be computed.
 //
-// Where the positions of a cell are sorted by key, only those are looked at that the extremes of
-// the cell leave in doubt.
+// Where the positions of a cell are sorted by key, run by run, only those are looked at that the
+// extremes of the cell leave in doubt. A run has a bounded length, so that sorting it does.
 #pragma once
 
 #include <algorithm>
@@ -32,8 +32,14 @@ struct Positions {
     const float* distances;      // null where only the cell's spread counts; rounded up
     const std::int64_t* starts;  // where each cell begins, and the end of the last
     std::int64_t cells;
-    bool sorted;
+    bool sorted;  // by key, within each run of a cell
 };
+
+// A cell is sorted in runs of so many positions: the work of a call is bounded, the cache holds it,
+// and one search more for each run costs nothing.
+inline constexpr std::int64_t kSortedRun = std::int64_t{1} << 18;
+
+using Range = std::pair<std::int64_t, std::int64_t>;  // from a position to before another
 
 // What the weights now mean for each cell.
 struct CellChanges {
@@ -133,13 +139,11 @@ inline auto is_open(const PositionBound<Pack>& at, const Interval& window) noexc
     return ~(below | above);
 }
 
-// The part of a sorted cell that its extremes leave in doubt; all of it where it is not sorted.
-inline std::pair<std::int64_t, std::int64_t> doubtful(const Positions& at,
-                                                      const CellChanges& change,
-                                                      const Interval& window,
-                                                      std::int64_t cell) noexcept {
-    const std::int64_t begin = at.starts[cell];
-    const std::int64_t end = at.starts[cell + 1];
+// What the extremes of a cell leave in doubt of a part of one of its runs; all of it where it is
+// not sorted.
+inline Range doubtful(const Positions& at, const CellChanges& change, const Interval& window,
+                      std::int64_t cell, Range part) noexcept {
+    const auto [begin, end] = part;
     if (!at.sorted || begin == end) {
         return {begin, end};
     }
@@ -168,8 +172,7 @@ inline std::pair<std::int64_t, std::int64_t> doubtful(const Positions& at,
 
 template <bool kSlopes, bool kDistances>
 std::int64_t open_in_range(const Positions& at, const CellChanges& change, const Interval& window,
-                           std::int64_t cell, std::pair<std::int64_t, std::int64_t> range,
-                           std::uint32_t* open) noexcept {
+                           std::int64_t cell, Range range, std::uint32_t* open) noexcept {
     std::int64_t count = 0;
     std::int64_t k = range.first;
     for (; k + kPackWidth <= range.second; k += kPackWidth) {
@@ -202,16 +205,22 @@ auto with_arrays(const Positions& at, Function&& function) {
     return at.distances != nullptr ? function(No{}, Yes{}) : function(No{}, No{});
 }
 
-// Writes the open rows to `open`, which has a place for every row and one more; returns how many
-// there are.
+// Writes the open rows of a span of positions to `open`, which has a place for each and one more;
+// returns how many there are.
 inline std::int64_t open_rows(const Positions& at, const CellChanges& change,
-                              const Interval& window, std::uint32_t* open) {
+                              const Interval& window, Range span, std::uint32_t* open) {
     return with_arrays(at, [&](auto slopes, auto distances) {
         std::int64_t count = 0;
         for (std::int64_t cell = 0; cell < at.cells; ++cell) {
-            const auto range = doubtful(at, change, window, cell);
-            count += open_in_range<slopes.value, distances.value>(at, change, window, cell, range,
-                                                                  open + count);
+            const std::int64_t last = std::min(at.starts[cell + 1], span.second);
+            for (std::int64_t run = at.starts[cell]; run < last; run += kSortedRun) {
+                const Range part{std::max(run, span.first), std::min(run + kSortedRun, last)};
+                if (part.first < part.second) {
+                    const Range range = doubtful(at, change, window, cell, part);
+                    count += open_in_range<slopes.value, distances.value>(at, change, window, cell,
+                                                                          range, open + count);
+                }
+            }
         }
         put_in_order(open, count);
         return count;

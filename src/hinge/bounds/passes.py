@@ -1,4 +1,8 @@
-"""Passes over all rows or a few, in C++: pieces of bounded work, joined in a fixed order."""
+"""Passes over all rows or a few, in C++: calls of bounded work, joined in a fixed order.
+
+A piece is what has sums of its own; where rows have many features it holds many values, since its
+sums are dense. Whatever its size, a native call takes a bounded part of it.
+"""
 
 from __future__ import annotations
 
@@ -80,6 +84,11 @@ class Passes:
         One weight, or one for every row.
     threads : int
         How many threads share out the pieces; the bits do not depend on it.
+
+    Attributes
+    ----------
+    check : callable or None
+        Called before every native call, on whichever thread makes it; may raise to give up.
     """
 
     def __init__(
@@ -90,6 +99,8 @@ class Passes:
         columns, offsets = (rows.indices, rows.indptr) if rows.is_sparse else (None, None)
         view = core.AnyRows(rows.values, columns, offsets, rows.n_rows, rows.n_features)
         self._native = core.LabelledRows(view, signs, weights)
+        self.check: Callable[[], None] | None = None
+        self.call = max(1, CHUNK_VALUES * rows.n_rows // max(1, rows.n_stored))
         values = max(CHUNK_VALUES, _DENSE_SUMS * rows.n_features)
         self.chunk = max(1, values * rows.n_rows // max(1, rows.n_stored))
 
@@ -99,9 +110,10 @@ class Passes:
 
         def piece(span: tuple[int, int]) -> Sums:
             sums = self._empty()
-            self._native.pass_over_range(
-                w, b, loss, span, margins, sums.linear, sums.curved, sums.numbers
-            )
+            for part in self._calls(*span):
+                self._native.pass_over_range(
+                    w, b, loss, part, margins, sums.linear, sums.curved, sums.numbers
+                )
             return sums
 
         return self._joined(piece, self.rows.n_rows)
@@ -119,9 +131,10 @@ class Passes:
         def piece(span: tuple[int, int]) -> Sums:
             vector = start if span[0] == 0 else np.zeros(self.rows.n_features)
             sums = Sums(unused, vector, np.zeros(4))
-            self._native.pass_over_list(
-                w, b, loss, numbers, span, stored, sums.curved, sums.numbers
-            )
+            for part in self._calls(*span):
+                self._native.pass_over_list(
+                    w, b, loss, numbers, part, stored, sums.curved, sums.numbers
+                )
             return sums
 
         return self._joined(piece, len(numbers))
@@ -129,14 +142,14 @@ class Passes:
     def margins_of(self, w: Floats, b: float, numbers: RowList) -> Floats:
         """Return the margins of listed rows."""
         margins = np.empty(len(numbers))
-        for begin, end in _spans(len(numbers), self.chunk):
+        for begin, end in self._calls(0, len(numbers)):
             self._native.margins_of_list(w, b, numbers[begin:end], margins[begin:end])
         return margins
 
     def sum_of(self, numbers: RowList) -> Floats:
         """Return the sum of listed rows, each times its weight and label."""
         total = np.zeros(self.rows.n_features)
-        for begin, end in _spans(len(numbers), self.chunk):
+        for begin, end in self._calls(0, len(numbers)):
             self._native.sum_of_list(numbers[begin:end], total)
         return total
 
@@ -145,9 +158,16 @@ class Passes:
 
         ``moments`` is the lower half of a matrix, row after row, with a constant feature last.
         """
-        chunk = max(1, 8 * self.chunk // (self.rows.n_features + 1))
-        for begin, end in _spans(len(numbers), chunk):
+        chunk = max(1, 8 * self.call // (self.rows.n_features + 1))
+        for begin, end in self._calls(0, len(numbers), chunk):
             self._native.moments_of_list(numbers[begin:end], scale, moments, sums)
+
+    def _calls(self, begin: int, end: int, rows: int | None = None) -> Iterator[tuple[int, int]]:
+        """Yield the parts of a span that a native call takes each, asking before every one."""
+        for first, last in _spans(end - begin, rows or self.call):
+            if self.check is not None:
+                self.check()
+            yield begin + first, begin + last
 
     def _empty(self) -> Sums:
         width = self.rows.n_features

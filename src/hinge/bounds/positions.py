@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -14,6 +15,9 @@ from hinge.bounds.cells import Cells
 
 Floats = NDArray[np.float64]
 Floats32 = NDArray[np.float32]
+Check = Callable[[], None]
+
+_SORTED = ("order", "keys", "slopes", "distances")  # what is put in the order of the keys
 RowList = NDArray[np.uint32]
 
 
@@ -108,7 +112,7 @@ class Positions:
     steepest : ndarray of shape (n_cells,)
         The largest slope of each cell in size.
     is_sorted : bool, default=False
-        Whether each cell is in the order of its keys.
+        Whether each cell is in the order of its keys, run by run.
     scans : int, default=0
         How often all keys have been looked at.
     """
@@ -141,17 +145,37 @@ class Positions:
             )
         return view
 
-    def sort(self) -> None:
-        """Put each cell in the order of its keys."""
-        places = np.empty_like(self.order)
-        for begin, end in pairwise(self.starts.tolist()):
-            core.sort_cell(self.keys, begin, end, places)
-        self.order = self.order[places]
-        self.keys = self.keys[places]
-        self.slopes = None if self.slopes is None else self.slopes[places]
-        self.distances = None if self.distances is None else self.distances[places]
+    def sort(self, check: Check | None = None) -> None:
+        """Put each run of a cell in the order of its keys.
+
+        Parameters
+        ----------
+        check : callable or None, default=None
+            Called before each run; may raise to give up, and then nothing has changed.
+        """
+        names = [name for name in _SORTED if getattr(self, name) is not None]
+        made = {name: np.empty_like(getattr(self, name)) for name in names}
+        for _, (begin, end) in runs(self.starts, core.sorted_run):
+            if check is not None:
+                check()
+            run = slice(begin, end)
+            places = np.empty(end - begin, dtype=np.uint32)
+            core.sort_run(self.keys[run], places)
+            for name in names:
+                np.take(getattr(self, name)[run], places, out=made[name][run])
+        for name in names:
+            setattr(self, name, made[name])
         self.is_sorted = True
         self.__dict__.pop("_native", None)
+
+
+def runs(starts: NDArray[np.int64], longest: int) -> list[tuple[int, tuple[int, int]]]:
+    """Return cells cut into runs of at most so many positions: the cell, begin and end of each."""
+    return [
+        (cell, (first, min(first + longest, end)))
+        for cell, (begin, end) in enumerate(pairwise(starts.tolist()))
+        for first in range(begin, end, longest)
+    ]
 
 
 def _rounded_up(values: Floats) -> Floats32:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,7 @@ from hinge._native import core
 from hinge.bounds.cells import Cells, Change, Decides
 from hinge.bounds.geometry import by_group
 from hinge.bounds.pieces import Pieces
-from hinge.bounds.positions import Direction, Layout, Positions, Reference
+from hinge.bounds.positions import Check, Direction, Layout, Positions, Reference, runs
 from hinge.bounds.products import SMALLEST, dot, dots, norm
 from hinge.inequality import UNIT_ROUNDOFF, rounding_factor
 from hinge.rows import Rows
@@ -25,6 +24,7 @@ _FLOAT_ERROR = 2.0**-22  # of a key or slope as float32, generously
 _LEAST_SQUARE = 1e-290  # of a step: underflow takes too much of a smaller one
 _SAMPLE = 1024
 _SAMPLED_FROM = 4 * _SAMPLE  # rows from which a look at a sample pays
+_CALL = 1 << 22  # positions that a call looks at, some 10 ms
 SORT_AFTER_SCANS = 24  # looking at all keys this often costs as much as sorting them once
 
 
@@ -61,6 +61,7 @@ class StoredMargins:
         self._vectors = np.empty((0, rows.n_features))
         self._norm = 0.0
         self._open = np.empty(rows.n_rows + 1, dtype=np.uint32)
+        self.check: Check | None = None  # called between native calls; may raise to give up
 
     def store(self, reference: Reference) -> None:
         """Take the margins of a full pass as those to start from."""
@@ -92,20 +93,32 @@ class StoredMargins:
         if self.sample is None or self.positions is not None:
             return None
         positions = self._make_positions(self.sample)
-        table, movement = self._movement(w, b, positions, pieces)
-        count = core.open_rows(
-            positions.native(), table, movement, pieces.low, pieces.high, self._open
-        )
-        return int(count) * len(self.layout.order) // len(positions.order)
+        count = self._list_open(w, b, pieces, positions, self._open)
+        return count * len(self.layout.order) // len(positions.order)
 
     def open_rows(self, w: Floats, b: float, pieces: Pieces) -> RowList:
         """Return the rows that may have left their side of the window."""
-        positions = self._ready_positions()
-        table, movement = self._movement(w, b, positions, pieces)
-        count = core.open_rows(
-            positions.native(), table, movement, pieces.low, pieces.high, self._open
-        )
+        count = self._list_open(w, b, pieces, self._ready_positions(), self._open)
         return self._open[:count]
+
+    def _list_open(
+        self, w: Floats, b: float, pieces: Pieces, positions: Positions, room: RowList
+    ) -> int:
+        """Write the rows that may have left their side of the window; return how many."""
+        table, movement = self._movement(w, b, positions, pieces)
+        native, window = positions.native(), (pieces.low, pieces.high)
+        total, count = len(positions.order), 0
+        for begin in range(0, total, _CALL):
+            if begin > 0:
+                self._pause()
+            span = (begin, min(begin + _CALL, total))
+            count += core.open_rows(native, table, movement, window, span, room[count:])
+        return count
+
+    def _pause(self) -> None:
+        """Ask between two native calls whether to go on."""
+        if self.check is not None:
+            self.check()
 
     def decided(
         self, w: Floats, b: float, pieces: Pieces, drawn: RowList
@@ -117,12 +130,10 @@ class StoredMargins:
         by_cell = drawn[np.argsort(of_row, kind="stable")]
         starts = np.searchsorted(np.sort(of_row), np.arange(self.cells.count + 1))
         positions = self._make_positions(Layout.of(self.cells, by_cell, starts.astype(np.int64)))
-        table, movement = self._movement(w, b, positions, pieces)
         room = np.empty(len(drawn) + 1, dtype=np.uint32)
         # Named by position: a row may have been drawn twice.
         positions.order = np.arange(len(drawn), dtype=np.uint32)
-        native = positions.native()
-        count = core.open_rows(native, table, movement, pieces.low, pieces.high, room)
+        count = self._list_open(w, b, pieces, positions, room)
         is_open = np.zeros(len(drawn), dtype=bool)
         is_open[room[:count]] = True
         quiet = by_cell[~is_open]
@@ -160,7 +171,7 @@ class StoredMargins:
         elif not self.positions.is_sorted:
             self.positions.scans += 1
             if self.positions.scans >= SORT_AFTER_SCANS:
-                self.positions.sort()
+                self.positions.sort(self.check)
         return self.positions
 
     def _make_positions(self, layout: Layout) -> Positions:
@@ -172,15 +183,14 @@ class StoredMargins:
         slopes = None if direction is None else np.empty(n, dtype=np.float32)
         before = None if direction is None else direction.before.margins
         step = 0.0 if direction is None else reference.b - direction.before.b
-        steepest = [
-            core.fill_positions(
+        steepest = np.zeros(self.cells.count)
+        for cell, span in runs(layout.starts, _CALL):
+            steep = core.fill_positions(
                 reference.margins, before, self.signs, step, layout.order, span, keys, slopes
             )
-            for span in pairwise(layout.starts.tolist())
-        ]
-        return Positions(
-            layout.order, layout.starts, keys, slopes, layout.distances, np.array(steepest)
-        )
+            steepest[cell] = max(steepest[cell], steep)
+            self._pause()
+        return Positions(layout.order, layout.starts, keys, slopes, layout.distances, steepest)
 
     def _movement(
         self, w: Floats, b: float, positions: Positions, pieces: Pieces | None = None
