@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import itertools
 import pickle
+import signal
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from tests.solvers.data import some_weights, two_clouds
 
-from hinge import Problem, Status, Stop, UnsupportedError, solve
-from hinge.bounds import Adaptive
+from hinge import Interrupted, Problem, Status, Stop, UnsupportedError, solve
+from hinge.block_map import map_blocks
+from hinge.bounds import Adaptive, passes
 from hinge.bounds.stored import SORT_AFTER_SCANS
 from hinge.errors import InvalidParameterError
 from hinge.losses import Huber
 from hinge.models.checkpoint import load_checkpoint, save_checkpoint
 from hinge.result import Point
 from hinge.solvers import Gradient
+from hinge.solvers.linear import gradient
 
 
 def clouds(
@@ -136,6 +141,91 @@ def test_a_state_that_goes_on_makes_its_index_anew() -> None:
     assert saved.vector.tobytes() == straight.vector.tobytes()
     assert saved.examined == straight.examined
     assert saved.parts().keys() == straight.parts().keys()
+
+
+class _GivenUp(Exception):  # noqa: N818 - an event, not an error
+    """Raised by a check, as the driver's is on Ctrl-C."""
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("bound", [None, "trajectory"])
+def test_a_step_that_is_given_up_leaves_the_run_as_it_was(
+    monkeypatch: pytest.MonkeyPatch, bound: str | None, threads: int
+) -> None:
+    monkeypatch.setattr(passes, "CHUNK_VALUES", 512)  # many native calls in a pass
+    problem = clouds(n=1000)
+    solver = Gradient(bound)
+    straight, stopped = solver.start(problem), solver.start(problem)
+    straight.threads = stopped.threads = threads
+    asked, given_up = itertools.count(1), 0
+
+    def check() -> None:
+        if next(asked) % 19 == 0:
+            raise _GivenUp
+
+    for _ in range(150):
+        solver.step(straight, 1)
+        stopped.stop_check = check
+        try:
+            solver.step(stopped, 1)
+        except _GivenUp:
+            given_up += 1
+            stopped.stop_check = None
+            solver.step(stopped, 1)
+    assert given_up > 5
+    assert stopped.steps == straight.steps
+    assert stopped.vector.tobytes() == straight.vector.tobytes()
+    assert stopped.examined == straight.examined
+
+
+def test_ctrl_c_is_answered_within_an_evaluation(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(passes, "CHUNK_VALUES", 512)
+    calls = []
+    parts = passes.Passes._calls
+
+    def pressed_at_the_fifth(*span: Any) -> Iterator[tuple[int, int]]:
+        for part in parts(*span):
+            calls.append(part)
+            if len(calls) == 5:
+                signal.raise_signal(signal.SIGINT)
+            yield part
+
+    monkeypatch.setattr(passes.Passes, "_calls", pressed_at_the_fifth)
+    with pytest.raises(Interrupted) as caught:
+        solve(clouds(n=1000), "gradient")
+    assert len(calls) == 5  # of the first pass, which has a dozen
+    solution = caught.value.solution
+    assert solution is not None
+    assert solution.status is Status.INTERRUPTED
+    # A dual point would take a pass more.
+    assert not solution.coef.any()
+    assert solution.dual_coef is None
+
+
+def test_ctrl_c_is_answered_while_a_dual_point_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    def pressed(*arguments: Any, **options: Any) -> None:
+        signal.raise_signal(signal.SIGINT)
+        map_blocks(*arguments, **options)
+
+    monkeypatch.setattr(gradient, "map_blocks", pressed)
+    with pytest.raises(Interrupted) as caught:
+        solve(clouds(), "gradient")
+    assert caught.value.solution is not None
+    assert caught.value.solution.coef.any()
+    assert caught.value.solution.dual_coef is None
+
+
+def test_an_observer_gets_the_point_of_a_run_that_is_about_to_end() -> None:
+    points = []
+
+    def observer(event: Any) -> None:
+        if event.progress.steps >= 5 and not points:
+            signal.raise_signal(signal.SIGINT)
+            points.append(event.point())
+
+    with pytest.raises(Interrupted):
+        solve(clouds(), "gradient", Stop(gap=1e-9), observers=[observer])
+    assert points[0].dual_coef is not None
 
 
 def test_a_checkpoint_is_gone_on_from(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ _ROUNDINGS = 64.0
 
 
 def optimal_intercepts(
-    loss: Loss, scores: Floats, signs: Signs, costs: Floats
+    loss: Loss, scores: Floats, signs: Signs, costs: Floats, check: Check | None = None
 ) -> tuple[float, float]:
     """Return both ends of the interval of intercepts that minimise the sum of losses.
 
@@ -52,6 +52,8 @@ def optimal_intercepts(
         Labels, -1 or +1 of any type; both must occur with a positive cost.
     costs : ndarray of shape (n,)
         Weight of every row's loss, not negative.
+    check : callable or None, default=None
+        Called every few milliseconds; may raise to give up.
 
     Returns
     -------
@@ -59,8 +61,8 @@ def optimal_intercepts(
         The smallest and the largest minimiser; equal where there is only one.
     """
     return (
-        smallest_intercept(loss, scores, signs, costs),
-        largest_intercept(loss, scores, signs, costs),
+        smallest_intercept(loss, scores, signs, costs, check),
+        largest_intercept(loss, scores, signs, costs, check),
     )
 
 

@@ -295,8 +295,8 @@ class _Run:
 
     def _certify(self, state: Any) -> Status | None:
         """Ask the judge; return the status if that settles the run."""
-        point = self.solver.point(state)
         try:
+            point = self.solver.point(state)
             certificate = self.judge.certify(point, self.progress)
         except _Abandoned:
             return Status.INTERRUPTED
@@ -344,7 +344,7 @@ class _Run:
             note = "interrupted before the first certificate: nothing is proven"
             nan, inf = math.nan, math.inf
             best = (
-                self.solver.point(state),
+                self.solver.unproven_point(state),
                 Certificate(nan, -inf, inf, inf, inf, inf, (note,)),
             )
         point, certificate = best
@@ -373,11 +373,19 @@ class _Run:
             self.progress,
             self.certificate,
             self._seconds(),
-            lambda: self.solver.point(state),
+            lambda: self._shown_point(state),
             lambda: state.resumed(self.problem),
         )
         answers = [observer(event) for observer in self.settings.observers]
         return any(answer is True for answer in answers)
+
+    def _shown_point(self, state: Any) -> Point:
+        """Return the point for an observer, who gets it even if the run is about to end."""
+        state.stop_check = None
+        try:
+            return self.solver.point(state)
+        finally:
+            state.stop_check = self._check
 
     def _record(self, primal: float, dual: float, *, certified: bool) -> None:
         """Add a line to the trace; thin it out when it grows long."""

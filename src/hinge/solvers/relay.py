@@ -174,6 +174,10 @@ class Relay(Solver):
         """Return the present method's point."""
         return self._solver(state).point(state.running)
 
+    def unproven_point(self, state: RelayState) -> Point:
+        """Return the present method's point, at once."""
+        return self._solver(state).unproven_point(state.running)
+
     def progress(self, state: RelayState) -> Progress:
         """Return what the present method says of itself, steps and work added up."""
         said = self._solver(state).progress(state.running)

@@ -123,6 +123,10 @@ class GradientState(State):
         made: MarginIndex | EveryRow = self.__dict__["_evaluator"]
         return made
 
+    def forget_evaluator(self) -> None:
+        """Have it made anew, from what this state remembers, when it is needed again."""
+        self.__dict__.pop("_evaluator", None)
+
 
 class Gradient(Solver):
     """Gradient descent with the step rule of Guillory and Bilmes, over an index of margins.
@@ -206,11 +210,12 @@ class Gradient(Solver):
         """Try one step and take it, or halve the step length."""
         trial = state.slope * -state.length
         trial += state.vector
-        state.steps += 1
-        if state.steps % _LOOK == 0 and np.array_equal(trial, state.vector):
-            state.at_rest = True
+        step = state.steps + 1
+        if step % _LOOK == 0 and np.array_equal(trial, state.vector):
+            state.steps, state.at_rest = step, True
             return
         value, slope, noise = self._evaluate(state, trial)
+        state.steps = step
         change = value - state.value
         if abs(change) <= noise + state.noise:
             # Exact for a quadratic piece, and not drowned by the rounding of two large sums.
@@ -231,7 +236,13 @@ class Gradient(Solver):
             return math.inf, np.zeros_like(vector), 0.0
         problem, constant, last = state.problem, state.constant, float(vector[-1])
         evaluator = state.evaluator(self.bound, self.policy)
-        found = evaluator.evaluate(vector[:-1], constant * last, state.threads)
+        try:
+            found = evaluator.evaluate(
+                vector[:-1], constant * last, state.threads, state.stop_check
+            )
+        except BaseException:
+            state.forget_evaluator()  # it may be ahead of what the state remembers
+            raise
         state.evaluations += 1
         state.examined += found.examined
         rows = problem.rows
@@ -259,10 +270,18 @@ class Gradient(Solver):
         def kernel(block: Block) -> None:
             scores[block.rows] = block.dot(coef)
 
-        map_blocks(kernel, problem.rows, lambda first, _: first, threads=state.threads)
+        map_blocks(
+            kernel,
+            problem.rows,
+            lambda first, _: first,
+            threads=state.threads,
+            check=state.stop_check,
+        )
         is_free = problem.intercept is Intercept.FREE
         if is_free and np.isfinite(scores).all():
-            low, high = optimal_intercepts(problem.loss, scores, problem.signs, problem.costs)
+            low, high = optimal_intercepts(
+                problem.loss, scores, problem.signs, problem.costs, state.stop_check
+            )
             best = 0.5 * (low + high)
             offset = best if math.isfinite(best) else offset
         slopes = problem.loss.subgradient(problem.signs * (scores + offset))
@@ -271,6 +290,10 @@ class Gradient(Solver):
         if is_free:
             balance(alpha, problem.signs)
         return Point(coef, offset, alpha)
+
+    def unproven_point(self, state: GradientState) -> Point:
+        """Return the weights alone: a dual point takes a pass over the data."""
+        return Point(state.vector[:-1].copy(), state.constant * float(state.vector[-1]))
 
     def progress(self, state: GradientState) -> Progress:
         """Return the objective, and the dual value of the slopes: half a squared gradient less."""

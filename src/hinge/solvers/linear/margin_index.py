@@ -7,6 +7,7 @@ policy: an index that is made anew from them evaluates with the same bits as the
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields
 from typing import Any, NamedTuple
 
@@ -22,6 +23,7 @@ from hinge.bounds.products import norm
 from hinge.problem import Problem
 
 Floats = NDArray[np.float64]
+Check = Callable[[], None]
 
 
 # What the index counts for its policy; the other fields of the record follow from the rows.
@@ -80,13 +82,35 @@ class MarginIndex:
         )
         self._loss: Any = get_pieces(problem.loss)  # as the index sees it, found once
         self._memory = memory
-        if memory.counts["stores"] > 0:
-            self._restore()
+        self._is_restored = memory.counts["stores"] == 0
 
-    def evaluate(self, w: Floats, b: float, threads: int) -> Evaluation:
-        """Return the sum of weight times loss over all rows, and its gradient."""
-        self._index.passes.threads = threads
+    def evaluate(self, w: Floats, b: float, threads: int, check: Check | None = None) -> Evaluation:
+        """Return the sum of weight times loss over all rows, and its gradient.
+
+        Parameters
+        ----------
+        w : ndarray of shape (n_features,)
+            The weights.
+        b : float
+            The intercept.
+        threads : int
+            How many threads share out a pass.
+        check : callable or None, default=None
+            Called every few milliseconds; may raise to give up. What is remembered is then as it
+            was, but the index may not be: make it anew.
+
+        Returns
+        -------
+        Evaluation
+            Value and gradient.
+        """
+        passes, stored = self._index.passes, self._index.stored
+        passes.threads = threads
+        passes.check = stored.check = check
+        if not self._is_restored:
+            self._restore()
         found = self._index.evaluate(w, b, self._loss)
+        passes.check = stored.check = None
         memory, record = self._memory, self._index.record
         if record.evaluations == 0:  # all margins were stored just now
             memory.points[0] = memory.points[1]
@@ -103,6 +127,7 @@ class MarginIndex:
             index.sort(point[:-1], float(point[-1]), self._loss)
         for name in RECORD:
             setattr(index.record, name, counts[name])
+        self._is_restored = True
 
 
 class EveryRow:
@@ -125,11 +150,29 @@ class EveryRow:
         self._largest = problem.largest_norm
         self._margins = np.empty(problem.n_rows)
 
-    def evaluate(self, w: Floats, b: float, threads: int) -> Evaluation:
-        """Return the sum of weight times loss over all rows, and its gradient."""
-        self._passes.threads = threads
+    def evaluate(self, w: Floats, b: float, threads: int, check: Check | None = None) -> Evaluation:
+        """Return the sum of weight times loss over all rows, and its gradient.
+
+        Parameters
+        ----------
+        w : ndarray of shape (n_features,)
+            The weights.
+        b : float
+            The intercept.
+        threads : int
+            How many threads share out a pass.
+        check : callable or None, default=None
+            Called every few milliseconds; may raise to give up.
+
+        Returns
+        -------
+        Evaluation
+            Value and gradient.
+        """
+        self._passes.threads, self._passes.check = threads, check
         pieces, n_rows = self._pieces, self._rows.n_rows
         sums = self._passes.all_rows(w, b, pieces, self._margins)
+        self._passes.check = None
         gradient = sums.linear
         gradient *= -pieces.slope
         gradient -= sums.curved
