@@ -16,6 +16,8 @@ from hinge.errors import InvalidParameterError
 TABLES = ("passes", "figure3", "table2", "table3", "bounds")
 BOUNDS = ("sphere", "centred", "norms", "box", "clusters", "tree", "trajectory")
 _QUICK_SETS = ("reuters21578",)
+# All tables together take some ten minutes of one core; a run that is cut short goes on.
+_EVERY, _REPEATS, _STEPS, _ROUNDS = 10, 10, 1000, 20
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -27,11 +29,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--every",
         type=int,
-        default=1,
-        help="of so many stretches of 20 steps without bounds run one (Table 2)",
+        default=_EVERY,
+        help=f"of so many stretches of 20 steps without bounds run one (Table 2): {_EVERY}",
     )
-    parser.add_argument("--repeats", type=int, help="of the runs of Table 3")
-    parser.add_argument("--steps", type=int, help="for the rows that each bound examines")
+    parser.add_argument("--repeats", type=int, help=f"of the runs of Table 3: {_REPEATS}")
+    parser.add_argument(
+        "--steps", type=int, help=f"for the rows that each bound examines: {_STEPS}"
+    )
     parser.add_argument("--output", type=Path, help="folder for the results")
 
 
@@ -66,14 +70,14 @@ def _rows(
                 yield from descent.table2(each, epsilons, options.every)
         elif name == "passes":
             if f"{each.name} csr" not in known:
-                yield from plain_pass.passes(each, 5 if quick else 40)
+                yield from plain_pass.passes(each, 5 if quick else _ROUNDS)
         elif name == "table3":
             batches = tuple(k for k in sampled.BATCHES if f"{each.name} {k}" not in known)
-            repeats = options.repeats or (2 if quick else 10)
+            repeats = options.repeats or (2 if quick else _REPEATS)
             yield from sampled.table3(each, batches, repeats) if batches else ()
         else:
             bounds = tuple(b for b in _there() if f"{each.name} {b}" not in known)
-            steps = options.steps or (200 if quick else 2000)
+            steps = options.steps or (200 if quick else _STEPS)
             yield from descent.examined_by_bounds(each, bounds, steps) if bounds else ()
 
 

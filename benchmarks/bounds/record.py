@@ -16,7 +16,7 @@ class Record:
     Parameters
     ----------
     path : Path
-        The file; what it holds already is kept.
+        The file; what it holds already is kept, unless another machine has measured it.
     arguments : list of str
         The command line.
     anew : bool, default=False
@@ -28,7 +28,9 @@ class Record:
         report = new_report("Bounds on the change of margins", arguments)
         self.data: dict[str, Any] = {"tables": {}}
         if path.exists() and not anew:
-            self.data = json.loads(path.read_text())
+            kept = json.loads(path.read_text())
+            if kept["machine"] == report.machine:
+                self.data = kept
         commands = [*self.data.get("command", "").split("; "), report.command]
         self.data["command"] = "; ".join(dict.fromkeys(each for each in commands if each))
         self.data["machine"], self.data["date"] = report.machine, report.date

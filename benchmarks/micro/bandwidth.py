@@ -13,25 +13,31 @@ from benchmarks.micro.kernels import compile_to
 
 _SOURCE = Path(__file__).with_name("bandwidth.cpp")
 _BYTES_AHEAD = (0, 512, 1024, 2048, 4096)  # whichever this machine likes best counts
-_VALUES = 1 << 25
 
 
 class Bandwidth:
-    """Reads memory in every way that it knows, as often as it is asked to."""
+    """Reads an array in every way that it knows, as often as it is asked to.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    n_bytes : int
+        Size of the array: of what is compared with it, as caches may hold a part.
+    """
+
+    def __init__(self, n_bytes: int) -> None:
         with tempfile.TemporaryDirectory(prefix="hinge-bench-") as folder:
             library = Path(folder) / "bandwidth.so"
             compile_to(library, _SOURCE, ["-march=native", "-shared", "-fPIC"])
             self._read = ctypes.CDLL(str(library)).read_all
         self._read.restype = ctypes.c_double
         self._read.argtypes = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]
-        self._values = np.ones(_VALUES)
+        self._values = np.ones(max(1, n_bytes // 8))
         self.best = 0.0
 
     def measure(self) -> None:
         """Read everything once in each way; ``best`` is the largest rate so far, in bytes/s."""
         for ahead in _BYTES_AHEAD:
             began = time.process_time()
-            self._read(self._values.ctypes.data, _VALUES, ahead)
-            self.best = max(self.best, self._values.nbytes / (time.process_time() - began))
+            self._read(self._values.ctypes.data, len(self._values), ahead)
+            seconds = max(time.process_time() - began, 1e-9)  # the clock may not have moved
+            self.best = max(self.best, self._values.nbytes / seconds)

@@ -13,6 +13,9 @@ from benchmarks.bounds import command, descent, gaussians, page, pictures, sampl
 from benchmarks.bounds.record import Record
 from tests.solvers.data import two_clouds
 
+from hinge import Problem
+from hinge.problem import C_from_lambda
+
 
 def small_split() -> tuple[Any, Any, Any, Any]:
     X, labels = two_clouds(400, 5, noise=1.5)
@@ -85,6 +88,38 @@ def test_stretches_take_the_steps_of_the_run_beside_them() -> None:
     assert plain.turn == 9  # of which 0 to 4 and 8 were run
     assert plain.run.state.steps == run.state.steps
     np.testing.assert_allclose(plain.run.state.vector, run.state.vector, rtol=1e-6)
+
+
+def test_turns_without_stored_margins_have_the_bits_of_the_run_beside_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sampled, "EVERY", 3)
+    monkeypatch.setattr(sampled, "_WORK", 1)  # a call does one step
+    X, y, _, _ = small_split()
+    problem = Problem(X, y, C=C_from_lambda(1e-2, len(y)), intercept="none")
+    both = sampled.SideBySide(problem, 10, seed=0)
+    # Turns of ten steps, of which one in three is run; some calls store margins instead.
+    times = both.advance(1005)
+    assert times.steps == both.pruned.steps == 1005
+    assert times.every == 3
+    assert both.pruned.state.run.refreshes > 0
+    assert times.plain > both.plain.seconds > both.plain.setup
+    both.plain.go_to(both.pruned)
+    for run in (both.plain, both.pruned):
+        while run.steps < 1105:
+            run.advance(1105)
+    mine, its = both.plain.state, both.pruned.state
+    assert mine.vectors[0].tobytes() == its.vectors[0].tobytes()
+    assert mine.numbers[0] == its.numbers[0]
+
+
+def test_what_another_machine_has_measured_is_measured_anew(tmp_path: Path) -> None:
+    record = Record(tmp_path / "bounds.json", ["bounds"])
+    record.keep("table2", "mnist 1e-05", {"seconds": 1.0})
+    assert Record(tmp_path / "bounds.json", ["bounds"]).rows("table2")
+    kept = json.loads((tmp_path / "bounds.json").read_text())
+    (tmp_path / "bounds.json").write_text(json.dumps({**kept, "machine": "an abacus"}))
+    assert not Record(tmp_path / "bounds.json", ["bounds"]).rows("table2")
 
 
 def test_images_stand_at_every_place_of_the_frame() -> None:
