@@ -32,6 +32,14 @@ def test_it_can_be_asked_for_and_nothing_is_written(shell: Shell) -> None:
     assert not Path("rows.svm.hinge").exists()
 
 
+@pytest.mark.parametrize("options", [["--checkpoint", "part"], ["--resume"]])
+def test_a_checkpoint_beside_it_is_refused(shell: Shell, options: list[str]) -> None:
+    run = shell("train", classes_apart(Path("rows.svm")), "--estimate", *options)
+    assert run.code == 2
+    assert f"trains nothing; leave {options[0]} out of it" in " ".join(run.err.split())
+    assert not Path("part").exists()
+
+
 def test_what_json_says(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     _forecast(monkeypatch, 3.0)
     run = shell("train", classes_apart(Path("rows.svm")), "--estimate", "--json")

@@ -148,8 +148,10 @@ def test_without_refit_there_are_scores_but_no_model() -> None:
     model = LinearSVCCV(CS, refit=False).fit(X, y)
     assert model.C_ in CS
     assert not hasattr(model, "coef_")
-    with pytest.raises(NotFittedError):
+    with pytest.raises(NotFittedError, match=r"scores but no model.*refit=True"):
         model.predict(X)
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        LinearSVCCV(CS).predict(X)
 
 
 def test_fits_that_stop_early_are_told() -> None:

@@ -85,7 +85,7 @@ def test_scores_without_a_model() -> None:
     X, y = two_classes()
     model = SVCCV(CS, refit=False).fit(X, y)
     assert model.C_ in CS
-    with pytest.raises(NotFittedError):
+    with pytest.raises(NotFittedError, match="scores but no model"):
         model.predict(X)
     fitted = pickle.loads(pickle.dumps(SVCCV(CS).fit(X, y)))
     assert fitted.predict(X).shape == y.shape

@@ -13,6 +13,7 @@ from tests.solvers.fakes import Scripted
 import hinge
 from hinge import Problem, Status, Stop, solve
 from hinge.solvers import Support, driver, registry
+from hinge.solvers.auto import Watch
 from hinge.solvers.relay import Relay
 from hinge.testing import known_optimum, verify
 
@@ -178,3 +179,22 @@ def test_a_state_of_a_relay_is_refused_by_a_named_solver() -> None:
     state = solve(problem, stop=STOP).state
     with pytest.raises(hinge.InvalidParameterError, match="one of solver 'auto'"):
         solve(problem, "dual-coordinate", resume=state)
+
+
+@pytest.mark.parametrize(("limit", "status"), [(400, Status.SOLVED), (399, Status.ITERATION_LIMIT)])
+def test_a_limit_of_many_steps_leaves_some_to_others(
+    limit: int, status: Status, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Watch, "is_overtaken", lambda _: False)
+    problem = _stiff()
+    solver = registry.get_solver("auto", problem, 1e-9, limit)
+    solution = solve(problem, solver, Stop(gap=1e-9, steps=limit))
+    assert solution.status is status
+    assert (solution.solver == "dual-coordinate") == (status is Status.ITERATION_LIMIT)
+    assert solution.steps <= limit
+
+
+def test_an_estimator_says_how_many_steps_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Watch, "is_overtaken", lambda _: False)
+    model = hinge.LinearSVC(C=100.0, loss="hinge", tol=1e-9, max_iter=400).fit(*STIFF)
+    assert model.solution_.status is Status.SOLVED

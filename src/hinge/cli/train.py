@@ -104,6 +104,7 @@ def train(settings: TrainSettings) -> int:
     """
     output = settings.output()
     _refuse_for_kernels(settings)
+    _refuse_beside_estimate(settings)
     if settings.estimate:
         told = estimate_fit(*_read(settings, output))
         output.result(str(told), told.data)
@@ -131,6 +132,17 @@ def _refuse_for_kernels(settings: TrainSettings) -> None:
         if settings.kernel is not None and getattr(settings, name):
             message = (
                 f"--{name} is for linear machines in this version; leave it out with --kernel."
+            )
+            raise UsageError(message)
+
+
+def _refuse_beside_estimate(settings: TrainSettings) -> None:
+    """Refuse a checkpoint where nothing is trained: the forecast is of a fit from its beginning."""
+    for name in ("checkpoint", "resume"):
+        if settings.estimate and getattr(settings, name):
+            message = (
+                f"--estimate forecasts a fit from its beginning and trains nothing; leave "
+                f"--{name} out of it."
             )
             raise UsageError(message)
 

@@ -18,6 +18,7 @@ from hinge.estimators._checks import choice, jobs
 from hinge.estimators._data import rows_to_score
 from hinge.estimators._kernel_machine import Machine, pair_coefficients
 from hinge.estimators._kernel_options import SHAPES, wants_probability
+from hinge.estimators._scoring import scores_alone
 from hinge.estimators._sigmoid import Sigmoid, coupled
 from hinge.estimators._votes import class_values, winners
 from hinge.kernels import Kernel, Linear, Precomputed
@@ -108,7 +109,7 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
             Probabilities in the order of ``classes_``. For two classes they rise with the
             decision value; at one of zero they need not be a half.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, msg=scores_alone(self))
         sigmoids = _checked_sigmoids(self)
         values = self._pair_values(X)
         if len(sigmoids) == 1:
@@ -160,7 +161,7 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
 
     def _pair_values(self, X: Any) -> Floats:
         """Return the decision values of every pair."""
-        check_is_fitted(self)
+        check_is_fitted(self, msg=scores_alone(self))
         machine = machine_of(self)
         rows = rows_to_score(self, X)
         values = machine.values(rows, thread_count(jobs(self.n_jobs)))

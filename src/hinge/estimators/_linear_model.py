@@ -15,6 +15,7 @@ from hinge.block_map import map_blocks
 from hinge.errors import InvalidDataError, InvalidParameterError
 from hinge.estimators._checks import jobs
 from hinge.estimators._data import data_to_score, rows_to_score
+from hinge.estimators._scoring import scores_alone
 from hinge.ingest import canonical
 from hinge.result import Certificate
 from hinge.rows import Block, Rows
@@ -95,7 +96,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         LinearClassifier
             The estimator itself.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, msg=scores_alone(self))
         self.coef_ = sp.csr_matrix(self.coef_)
         return self
 
@@ -107,7 +108,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         LinearClassifier
             The estimator itself.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, msg=scores_alone(self))
         if sp.issparse(self.coef_):
             self.coef_ = self.coef_.toarray()
         return self
@@ -124,7 +125,7 @@ def _checked_weights(model: LinearClassifier) -> tuple[Any, Any]:
     What multiplies a sparse matrix does not look where it reads and writes, so its indices are
     looked at here; of everything else the shapes must agree, and the numbers be finite.
     """
-    check_is_fitted(model)
+    check_is_fitted(model, msg=scores_alone(model))
     n_features = getattr(model, "n_features_in_", None)
     if not isinstance(n_features, numbers.Integral) or isinstance(n_features, bool):
         message = f"n_features_in_ must be a whole number; got {n_features!r}. Fit the model again."

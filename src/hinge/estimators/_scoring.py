@@ -33,6 +33,22 @@ def spread_values(Cs: Any) -> list[float]:
     return values_of_C(Cs)
 
 
+def scores_alone(model: Any) -> str | None:
+    """Return why an estimator that has chosen C is not fitted; None if it has not chosen.
+
+    Parameters
+    ----------
+    model : estimator
+        An estimator, fitted or not.
+    """
+    if not hasattr(model, "scores_"):
+        return None
+    return (
+        "This %(name)s instance has scores but no model: it was fitted with refit=False, or "
+        "interrupted before its model was. Fit it with refit=True."
+    )
+
+
 def weights_for(scorer: Any, weights: Any) -> dict[str, Any]:
     """Return the keyword that hands weights to a scorer which takes them.
 

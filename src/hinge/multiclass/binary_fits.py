@@ -178,7 +178,7 @@ class _Fit:
             observers=self._observers(number, hand_over),
             threads=max(1, self.plan.threads // len(self.warm)),
         )
-        solver = get_solver(self.plan.solver, problem, self.plan.stop.gap)
+        solver = get_solver(self.plan.solver, problem, self.plan.stop.gap, self.plan.stop.steps)
         solution = run(problem, solver, settings, warm, state, _SET if is_over else self.flag)
         if before is not None:
             solution = _joined(before, solution)

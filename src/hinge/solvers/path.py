@@ -306,7 +306,7 @@ def solve_path(
         local = replace(settings, stop=replace(settings.stop, seconds=seconds), observers=watch)
         if before is not None:
             warm = _carried_with_state(before[1], before[0], here)
-        method = get_solver(solver, here, settings.stop.gap)
+        method = get_solver(solver, here, settings.stop.gap, settings.stop.steps)
         solution = run(here, method, local, warm, None, flag)
         solved[C] = replace(solution, state=None)
         before = (here, solution)

@@ -51,7 +51,9 @@ def kernel_solver_names() -> list[str]:
     return sorted(_FOR_KERNELS)
 
 
-def get_solver(solver: str | Solver, problem: Problem, gap: float | None = None) -> Solver:
+def get_solver(
+    solver: str | Solver, problem: Problem, gap: float | None = None, steps: int | None = None
+) -> Solver:
     """Return the solver of that name, the solver itself, or the one chosen for the problem.
 
     Parameters
@@ -64,6 +66,9 @@ def get_solver(solver: str | Solver, problem: Problem, gap: float | None = None)
         What it is to solve.
     gap : float or None, default=None
         The relative gap that is asked for; a solver chosen by name is set up for it.
+    steps : int or None, default=None
+        How many steps the run may take in all; ``"auto"`` leaves some of many to its last methods.
+        A run that is cut into pieces is not to say: its bits are not to depend on where.
 
     Returns
     -------
@@ -79,7 +84,7 @@ def get_solver(solver: str | Solver, problem: Problem, gap: float | None = None)
             raise unknown_name(name, "solver", [*known, "auto"])
         return known[name](gap)
     if solver == "auto":
-        return _BY_NAME["hard-margin"](gap) if problem.is_hard else Relay(gap, _BY_NAME)
+        return _BY_NAME["hard-margin"](gap) if problem.is_hard else Relay(gap, _BY_NAME, steps)
     if solver not in _BY_NAME:
         raise unknown_name(solver, "solver", [*_BY_NAME, "auto"])
     return _BY_NAME[solver](gap)

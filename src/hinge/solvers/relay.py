@@ -25,7 +25,8 @@ from hinge.solvers.protocol import Solver, State, Support
 
 Makers = Mapping[str, Callable[[float | None], Solver]]
 
-_PATIENCE = 200  # steps of a method that may pass without a narrower gap
+_PATIENCE = 200  # steps of a method that may pass without a narrower gap; more than any needs
+_MANY = 2  # times as many steps: a limit of which some are left to others
 _WORTH = 0.5  # relative gap of a point up to which another method does better from it
 _INNER = "leg_"  # what the names of the present method's own parts begin with
 
@@ -105,13 +106,19 @@ class Relay(Solver):
         The relative gap that is asked for.
     makers : mapping of str to callable
         The methods that there are: functions of that gap that return a solver.
+    steps : int or None, default=None
+        How many steps there will be in all, if that is known. The first method leaves the others
+        as many as they may need, where there are many.
     """
 
     name: ClassVar[str] = "auto"
 
-    def __init__(self, gap: float | None, makers: Makers) -> None:
+    def __init__(self, gap: float | None, makers: Makers, steps: int | None = None) -> None:
         self.gap = gap
         self.makers = makers
+        self.first_steps = math.inf
+        if steps is not None and steps >= _MANY * _PATIENCE:
+            self.first_steps = steps - _PATIENCE
 
     def supports(self, problem: Problem) -> Support:
         """Return whether any method takes the problem; if none does, what each says."""
@@ -151,10 +158,9 @@ class Relay(Solver):
 
     def step(self, state: RelayState, work: int) -> int:
         """Go on with the present method, or with the next one if that is to end sooner."""
-        watch = state.watch
-        if state.name == FIRST and not state.is_last and watch.is_overtaken():
+        if state.name == FIRST and not state.is_last and self._is_over(state):
             self._hand_over(state)
-        running = state.running
+        running, watch = state.running, state.watch
         limit = state.step_limit
         running.step_limit = None if limit is None else max(0, limit - state.steps_before)
         running.threads, running.stop_check = state.threads, state.stop_check
@@ -201,6 +207,11 @@ class Relay(Solver):
     def method(self, state: RelayState) -> str:
         """Return the name of the method at work."""
         return state.name
+
+    def _is_over(self, state: RelayState) -> bool:
+        """Return whether the first method is overtaken, or has had its share of the steps."""
+        steps = self._solver(state).progress(state.running).steps
+        return steps >= self.first_steps or state.watch.is_overtaken()
 
     def _hand_over(self, state: RelayState) -> None:
         """Begin the next method from the present one's point, or from nothing if that is better."""
