@@ -23,12 +23,14 @@ from hinge.errors import (
 from hinge.estimators.linear_svc import LinearSVC
 from hinge.estimators.linear_svc_cv import LinearSVCCV
 from hinge.problem import Problem
-from hinge.result import Certificate, Point, Solution, Status, Stop
+from hinge.result import Certificate, CertifiedPrediction, Point, Solution, Status, Stop
 from hinge.solvers.driver import solve
 from hinge.solvers.path import path
 
 if typing.TYPE_CHECKING:
     from hinge import bounds, data, lowrank, models
+    from hinge.estimators.accelerate import accelerate
+    from hinge.estimators.anytime_classifier import AnytimeClassifier
     from hinge.estimators.svc import SVC
     from hinge.estimators.svc_cv import SVCCV
     from hinge.models.compare import compare
@@ -39,7 +41,9 @@ if typing.TYPE_CHECKING:
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "AnytimeClassifier",
     "Certificate",
+    "CertifiedPrediction",
     "DataFileError",
     "Estimate",
     "HingeError",
@@ -62,6 +66,7 @@ __all__ = [
     "Status",
     "Stop",
     "UnsupportedError",
+    "accelerate",
     "bounds",
     "certificates",
     "compare",
@@ -81,9 +86,11 @@ __all__ = [
 
 # Loaded when first asked for: together they would double the time that importing hinge takes.
 _LOADED_LATER = {
+    "AnytimeClassifier": "hinge.estimators.anytime_classifier",
     "Estimate": "hinge.solvers.estimate",
     "SVC": "hinge.estimators.svc",
     "SVCCV": "hinge.estimators.svc_cv",
+    "accelerate": "hinge.estimators.accelerate",
     "bounds": "hinge.bounds",
     "compare": "hinge.models.compare",
     "data": "hinge.data",

@@ -355,3 +355,26 @@ class Solution:
     def dual_coef(self) -> Floats | None:
         """Dual coefficients, of shape (n_samples,), not negative."""
         return self.point.dual_coef
+
+
+@dataclass(frozen=True)
+class CertifiedPrediction:
+    """Labels of rows, with bounds on their decision values.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_samples,)
+        The labels; where ``decided`` is False, a guess.
+    lower, upper : ndarray of shape (n_samples,) or (n_samples, n_functions)
+        Bounds on the true decision values, intercept included; infinite where nothing is known.
+    decided : ndarray of bool of shape (n_samples,)
+        Whether the label is proven to be that of the full evaluation.
+    terms : ndarray of int64 of shape (n_samples,)
+        How many kernel values each row has cost.
+    """
+
+    labels: NDArray[Any]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    decided: NDArray[np.bool_]
+    terms: NDArray[np.int64]

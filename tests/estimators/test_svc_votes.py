@@ -14,7 +14,7 @@ from sklearn import svm
 from tests.estimators.data import three_classes
 
 from hinge import SVC
-from hinge.estimators._votes import class_values, winners
+from hinge.multiclass.votes import class_values, winners
 
 
 def counted(values: Any, k: int) -> Any:

@@ -16,12 +16,13 @@ from sklearn.utils.validation import check_is_fitted
 from hinge.errors import InvalidDataError, InvalidParameterError
 from hinge.estimators._checks import choice, jobs
 from hinge.estimators._data import rows_to_score
-from hinge.estimators._kernel_machine import Machine, pair_coefficients
+from hinge.estimators._kernel_machine import pair_coefficients
 from hinge.estimators._kernel_options import SHAPES, wants_probability
 from hinge.estimators._scoring import scores_alone
 from hinge.estimators._sigmoid import Sigmoid, coupled
-from hinge.estimators._votes import class_values, winners
 from hinge.kernels import Kernel, Linear, Precomputed
+from hinge.machines import Machine
+from hinge.multiclass.votes import class_values, winners
 from hinge.rows import Rows
 from hinge.threads import thread_count
 

@@ -25,10 +25,10 @@ from hinge.estimators._kernel_options import kernel_options
 from hinge.estimators._listening import interruption
 from hinge.estimators._options import FitOptions
 from hinge.estimators._scoring import folds_interruption, no_score, spread_values, weights_for
-from hinge.estimators._votes import winners
 from hinge.estimators.svc import SVC, machine_attributes, resolved_options
 from hinge.kernels import Kernel
 from hinge.multiclass import ClassPairs, Plan, solve_one_vs_one
+from hinge.multiclass.votes import winners
 from hinge.result import Certificate, Solution
 from hinge.rows import Rows
 from hinge.solvers import Solver, StopFlag, listening

@@ -1,0 +1,137 @@
+"""Rules that make a label of decision values, and of bounds on them where that is enough.
+
+A rule sees the values that the full evaluation would compute, or intervals that hold them: a label
+that every value inside the intervals gives is the label of the full evaluation, ties included.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hinge.multiclass.votes import winners
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.intp]
+
+_SLACK = 1e-12  # what the roundings of sums of votes and of their fractions may add up to
+_LARGEST = 1e300  # of a decision value that is summed, as in the count of votes
+
+
+class Rule(Protocol):
+    """How decision values become a code: the position of a class."""
+
+    def codes(self, values: Floats) -> Codes:
+        """Return the code of every row of decision values."""
+
+    def settled(self, lower: Floats, upper: Floats) -> tuple[NDArray[np.bool_], Codes]:
+        """Return which rows have one code all over their intervals, and that code."""
+
+
+def widened(lower: Floats, upper: Floats, margin: Floats) -> tuple[Floats, Floats]:
+    """Return intervals that are wider by a margin on both sides; nothing known is everything.
+
+    Parameters
+    ----------
+    lower, upper, margin : ndarray of shape (n, n_functions)
+        The intervals, and by how much to widen them.
+    """
+    with np.errstate(invalid="ignore", over="ignore"):
+        low, high = lower - margin, upper + margin
+    return np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high)
+
+
+@dataclass(frozen=True)
+class SignRule:
+    """Two classes and one function: the second class where its value is not negative.
+
+    Parameters
+    ----------
+    is_strict : bool, default=False
+        Whether a value of zero is the first class's instead.
+    """
+
+    is_strict: bool = False
+
+    def codes(self, values: Floats) -> Codes:
+        """Return 1 where the value is on the second class's side."""
+        one = values[:, 0]
+        return (one > 0.0 if self.is_strict else one >= 0.0).astype(np.intp)
+
+    def settled(self, lower: Floats, upper: Floats) -> tuple[NDArray[np.bool_], Codes]:
+        """Return where both ends are on one side."""
+        low, high = lower[:, 0], upper[:, 0]
+        is_second = low > 0.0 if self.is_strict else low >= 0.0
+        is_first = high <= 0.0 if self.is_strict else high < 0.0
+        return is_first | is_second, is_second.astype(np.intp)
+
+
+@dataclass(frozen=True)
+class LargestRule:
+    """One function per class: the first of those with the largest value."""
+
+    def codes(self, values: Floats) -> Codes:
+        """Return the position of the largest value."""
+        return np.asarray(values.argmax(axis=1))
+
+    def settled(self, lower: Floats, upper: Floats) -> tuple[NDArray[np.bool_], Codes]:
+        """Return where one class's lower bound is above the upper bounds of all others."""
+        codes = lower.argmax(axis=1)
+        rows = np.arange(len(lower))
+        others = upper.copy()
+        others[rows, codes] = -np.inf
+        return lower[rows, codes] > others.max(axis=1), np.asarray(codes)
+
+
+@dataclass(frozen=True)
+class VoteRule:
+    """One function per pair of classes: most votes, then the largest sum of decision values.
+
+    Parameters
+    ----------
+    n_classes : int
+        At least 3.
+    """
+
+    n_classes: int
+
+    def codes(self, values: Floats) -> Codes:
+        """Return the position of the class that wins."""
+        return winners(values, self.n_classes)
+
+    def settled(self, lower: Floats, upper: Floats) -> tuple[NDArray[np.bool_], Codes]:
+        """Return where a class wins whatever the votes and sums that are still open.
+
+        Votes between classes that cannot win any more need not be known.
+        """
+        low, high = self._class_bounds(lower, upper)
+        settled, codes = LargestRule().settled(low, high + _SLACK)
+        return settled, codes
+
+    def _class_bounds(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
+        """Return bounds on the value of every class, of which the largest wins."""
+        votes = np.zeros((2, len(lower), self.n_classes))
+        sums = np.zeros((2, len(lower), self.n_classes))
+        number = 0
+        for first in range(self.n_classes):
+            for second in range(first + 1, self.n_classes):
+                low = np.clip(lower[:, number], -_LARGEST, _LARGEST)
+                high = np.clip(upper[:, number], -_LARGEST, _LARGEST)
+                votes[0, :, first] += low > 0.0
+                votes[1, :, first] += high > 0.0
+                votes[0, :, second] += high <= 0.0
+                votes[1, :, second] += low <= 0.0
+                sums[0, :, first] += low
+                sums[1, :, first] += high
+                sums[0, :, second] -= high
+                sums[1, :, second] -= low
+                number += 1
+        # Where rounding of a sum could matter it is relative to its largest term.
+        span = 1e-14 * self.n_classes * np.maximum(np.abs(lower), np.abs(upper)).max(axis=1)
+        sums[0] -= np.minimum(span, _LARGEST)[:, None]
+        sums[1] += np.minimum(span, _LARGEST)[:, None]
+        bounds = votes + sums / (np.abs(sums) + 1.0) / 3.0
+        return bounds[0], bounds[1]
