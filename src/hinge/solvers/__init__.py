@@ -13,6 +13,7 @@ from hinge.solvers.relay import Relay
 
 if typing.TYPE_CHECKING:
     from hinge.solvers.kernel.decomposition import Decomposition
+    from hinge.solvers.kernel.newton import KernelNewton
     from hinge.solvers.linear.dual_coordinate import DualCoordinate
     from hinge.solvers.linear.gradient import Gradient
     from hinge.solvers.linear.hard_margin import HardMargin
@@ -29,6 +30,7 @@ __all__ = [
     "Gradient",
     "HardMargin",
     "InteriorPoint",
+    "KernelNewton",
     "Look",
     "Newton",
     "Observer",
@@ -56,6 +58,7 @@ _LOADED_LATER = {
     "Gradient": "hinge.solvers.linear.gradient",
     "HardMargin": "hinge.solvers.linear.hard_margin",
     "InteriorPoint": "hinge.solvers.linear.interior_point",
+    "KernelNewton": "hinge.solvers.kernel.newton",
     "Look": "hinge.solvers.validation",
     "Newton": "hinge.solvers.linear.newton",
     "Pegasos": "hinge.solvers.linear.pegasos",

@@ -38,6 +38,7 @@ _BY_NAME: dict[str, Callable[[float | None], Solver]] = {
 # Solvers of problems with a kernel; a name may stand for another method there.
 _FOR_KERNELS: dict[str, Callable[[float | None], Solver]] = {
     "decomposition": partial(_make, "kernel.decomposition", "Decomposition"),
+    "kernel-newton": partial(_make, "kernel.newton", "KernelNewton"),
 }
 
 

@@ -1,0 +1,162 @@
+r"""Systems with a positive definite matrix and, for a free intercept, one balance.
+
+.. math:: \begin{pmatrix} M & 1 \\ 1' & 0 \end{pmatrix}
+          \begin{pmatrix} x \\ b \end{pmatrix} = \begin{pmatrix} r \\ s \end{pmatrix}
+          \quad\Longrightarrow\quad b = \frac{1'M^{-1}r - s}{1'M^{-1}1}, \qquad
+          x = M^{-1}r - b\,M^{-1}1 .
+
+M is factorised in blocks, between which the caller may give up, or, where it is too large for that,
+used in conjugate gradients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from hinge.threads import single_threaded_blas
+
+Floats = NDArray[np.float64]
+Check = Callable[[], None]
+Apply = Callable[[Floats], Floats]
+
+_BLOCK = 64  # columns that are factorised at a time: some 20 ms of a matrix of three thousand
+_CHUNK = 512
+_JITTER = 1e-15  # of the diagonal, added to a matrix that rounding has made indefinite
+_MOST_JITTER = 1e-8
+
+
+def solve_bordered(inverse: Apply, right: Floats, balance: float | None) -> tuple[Floats, float]:
+    """Solve the system, given what solves it without a balance.
+
+    Parameters
+    ----------
+    inverse : callable
+        Takes r to the solution x of ``M x = r``.
+    right : ndarray of shape (m,)
+        The right-hand side r.
+    balance : float or None
+        What x is to sum up to; None for no such condition.
+
+    Returns
+    -------
+    x : ndarray of shape (m,)
+        The solution.
+    b : float
+        Its multiplier, 0 without a balance.
+    """
+    free = inverse(right)
+    if balance is None:
+        return free, 0.0
+    ones = inverse(np.ones(len(right)))
+    total = float(np.sum(ones))
+    multiplier = (float(np.sum(free)) - balance) / total if total > 0.0 else 0.0
+    return free - multiplier * ones, multiplier
+
+
+def factorised(matrix: Floats, check: Check | None = None) -> Apply:
+    """Return what solves a system with a positive definite matrix, which is overwritten.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (m, m)
+        The matrix; symmetric.
+    check : callable or None, default=None
+        Called between blocks; raises to give up.
+
+    Returns
+    -------
+    callable
+        Takes a right-hand side to the solution.
+    """
+    diagonal = np.diagonal(matrix).copy()
+    jitter = 0.0
+    while True:
+        try:
+            attempt = matrix if jitter >= _MOST_JITTER else matrix.copy()
+            attempt[np.diag_indices_from(attempt)] = diagonal * (1.0 + jitter)
+            _factorise(attempt, check)
+            break
+        except np.linalg.LinAlgError:
+            if jitter >= _MOST_JITTER:
+                raise
+            jitter = max(10.0 * jitter, _JITTER)
+
+    def inverse(right: Floats) -> Floats:
+        with single_threaded_blas():
+            return np.asarray(scipy.linalg.cho_solve((attempt, True), right, check_finite=False))
+
+    return inverse
+
+
+def _factorise(matrix: Floats, check: Check | None) -> None:
+    """Replace the lower triangle of a matrix by its Cholesky factor, a block at a time."""
+    m = len(matrix)
+    with single_threaded_blas():
+        for first in range(0, m, _BLOCK):
+            if check is not None:
+                check()
+            stop = min(first + _BLOCK, m)
+            matrix[first:stop, first:stop] = corner = np.linalg.cholesky(
+                matrix[first:stop, first:stop]
+            )
+            if stop == m:
+                break
+            below = scipy.linalg.solve_triangular(
+                corner, matrix[stop:, first:stop].T, lower=True, check_finite=False
+            )
+            matrix[stop:, first:stop] = below.T
+            for left in range(stop, m, _CHUNK):  # the lower triangle alone
+                some = below[:, left - stop : left - stop + _CHUNK]
+                matrix[left:, left : left + _CHUNK] -= below[:, left - stop :].T @ some
+
+
+def conjugate_gradients(
+    product: Apply, diagonal: Floats, tolerance: float, most: int, check: Check | None = None
+) -> Apply:
+    """Return what solves a system by conjugate gradients, scaled by the diagonal.
+
+    Parameters
+    ----------
+    product : callable
+        Takes x to ``M x``.
+    diagonal : ndarray of shape (m,)
+        The diagonal of M, positive.
+    tolerance : float
+        Share of the right-hand side that the residual may have.
+    most : int
+        Products at the most.
+    check : callable or None, default=None
+        Called between products; raises to give up.
+
+    Returns
+    -------
+    callable
+        Takes a right-hand side to the solution, as far as it was found.
+    """
+
+    def inverse(right: Floats) -> Floats:
+        x = np.zeros(len(right))
+        residual = right.copy()
+        scaled = residual / diagonal
+        direction = scaled.copy()
+        size = float(residual @ scaled)
+        goal = tolerance**2 * size
+        for _ in range(most):
+            if not size > goal:
+                break
+            if check is not None:
+                check()
+            image = product(direction)
+            length = size / float(direction @ image)
+            x += length * direction
+            residual -= length * image
+            scaled = residual / diagonal
+            before, size = size, float(residual @ scaled)
+            direction = scaled + size / before * direction
+        return x
+
+    return inverse
