@@ -6,7 +6,7 @@
 // is exact. The series ends where its remainder is below a tenth of the last digit (k = 7 for
 // float, 13 for double); the rounding of r, of Horner's scheme and of the last addition adds less
 // than two units. Hence the relative error is at most 2.5 units in the last place, which
-// test_exponential confirms against a reference (all floats, a grid of doubles). Where the result
+// test_exponential confirms against a reference, on grids of floats and doubles. Where the result
 // would be below the normal numbers it is 0: an error of at most the smallest normal number. NaN
 // stays NaN.
 #pragma once

@@ -137,7 +137,7 @@ inline double panel_sum(const Real* values, const double* coef, std::int64_t cou
     Register<double> sums[4] = {};
     std::int64_t at = 0;
     const auto add = [&](Register<double>& sum) {
-        Register<double> wide;
+        Register<double> wide{};
         for (std::int64_t lane = 0; lane < kLanes<double>; ++lane) {
             wide[lane] = static_cast<double>(values[at + lane]);
         }
