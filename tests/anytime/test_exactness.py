@@ -14,6 +14,10 @@ from tests.anytime.machines import KERNELS, exact_value, gaussian_value, random_
 
 from hinge.anytime import AnytimePredictor, LargestRule, Options, Plan, Rule, SignRule, VoteRule
 from hinge.anytime.build import Parts, build
+from hinge.anytime.embedding import embed
+from hinge.anytime.functions import Functions
+from hinge.anytime.queries import Queries, Sides
+from hinge.anytime.stages import EmbeddingStage
 from hinge.kernels import RBF, Linear, Polynomial
 from hinge.machines import Machine
 from hinge.rows import Rows
@@ -135,3 +139,23 @@ def test_no_label_changes_on_random_machines(
     for n_points in (0, 24):
         fast = predictor(machine, SignRule(), n_points=n_points)
         np.testing.assert_array_equal(fast.predict(X), full.astype(int))
+
+
+def test_bounds_follow_the_basis_that_they_are_asked_for() -> None:
+    # Two embeddings meet one batch: what was prepared for the first must not serve the second.
+    machine, X = random_machine(KERNELS["normalised"], seed=6)
+    rows, full = Rows(X), machine.values(Rows(X))
+    functions = Functions.of(machine)
+    queries = Queries(Sides(functions), rows)
+    for ids in (np.arange(30), np.arange(119, 59, -1)):
+        embedding = embed(functions, functions.terms.take(ids), (4, 8, 16, 24))
+        assert embedding is not None
+        n_exits = len(embedding.exits)
+
+        def settle(ids, lower, upper, _cost) -> np.ndarray:
+            assert np.all(lower <= full[ids] + 1e-9)
+            assert np.all(upper >= full[ids] - 1e-9)
+            return np.ones(len(ids), dtype=bool)
+
+        stage = EmbeddingStage(functions, embedding, tuple(range(n_exits)), 24)
+        stage.run(queries, np.arange(rows.n_rows), settle, 1000)

@@ -26,17 +26,19 @@ class Sides:
 
     def __init__(self, functions: Functions) -> None:
         self.functions = functions
-        self._kept: dict[tuple[str, bool, Precision], Side] = {}
+        self._kept: dict[tuple[str, bool, Precision], tuple[Rows, Side]] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         return {"functions": self.functions, "_kept": {}}  # the compiled core's views stay here
 
     def get(self, name: str, rows: Rows, like: Rows, precision: Precision) -> Side:
-        """Return rows of a name, prepared for such queries."""
+        """Return rows of a name, prepared for such queries; other rows of the name replace them."""
         key = (name, like.is_sparse, precision)
-        if key not in self._kept:
-            self._kept[key] = self.functions.side(rows, like, precision)
-        return self._kept[key]
+        kept = self._kept.get(key)
+        # The name only says where to look: bounds of other rows would be false.
+        if kept is None or kept[0] is not rows:
+            kept = self._kept[key] = (rows, self.functions.side(rows, like, precision))
+        return kept[1]
 
 
 class Queries:
