@@ -20,7 +20,8 @@ using hinge::binding::require;
 using hinge::binding::require_length;
 using Numbers = Array<const std::int64_t, 1>;
 using Floats = Array<const double, 1>;
-using Matrix32 = Array<const float, 2>;
+template <class Value>
+using Matrix = Array<const Value, 2>;
 
 template <class Value>
 std::tuple<std::int64_t, double> solve_working_set(Array<const Value, 2> kernel, Floats diagonal,
@@ -45,15 +46,17 @@ std::tuple<std::int64_t, double> solve_working_set(Array<const Value, 2> kernel,
     return {end.steps, end.violation};
 }
 
-void require_slots(const Matrix32& rows, const Numbers& slots) {
+template <class Value>
+void require_slots(const Matrix<Value>& rows, const Numbers& slots) {
     for (std::size_t k = 0; k < slots.size(); ++k) {
         require(slots(k) >= 0 && static_cast<std::size_t>(slots(k)) < rows.shape(0),
                 "a kept row must be among those that there are");
     }
 }
 
-void add_cached(Matrix32 rows, Numbers slots, Floats coef, std::int64_t first, std::int64_t last,
-                Array<double, 1> out) {
+template <class Value>
+void add_cached(Matrix<Value> rows, Numbers slots, Floats coef, std::int64_t first,
+                std::int64_t last, Array<double, 1> out) {
     require_slots(rows, slots);
     require_length(coef.size(), slots.size(), "coef");
     require_length(out.size(), rows.shape(1), "out");
@@ -65,7 +68,8 @@ void add_cached(Matrix32 rows, Numbers slots, Floats coef, std::int64_t first, s
                       out.data());
 }
 
-void pick_cached(Matrix32 rows, Numbers slots, Numbers columns, Array<float, 2> out) {
+template <class Value>
+void pick_cached(Matrix<Value> rows, Numbers slots, Numbers columns, Array<Value, 2> out) {
     require_slots(rows, slots);
     for (std::size_t k = 0; k < columns.size(); ++k) {
         require(columns(k) >= 0 && static_cast<std::size_t>(columns(k)) < rows.shape(1),
@@ -90,15 +94,22 @@ void bind_solve(nb::module_& module) {
                "Solve the dual program over a working set; return the steps and the violation.");
 }
 
+template <class Value>
+void bind_cached(nb::module_& module) {
+    module.def("add_cached", &add_cached<Value>, nb::arg("rows").noconvert(),
+               nb::arg("slots").noconvert(), nb::arg("coef").noconvert(), nb::arg("first"),
+               nb::arg("last"), nb::arg("out").noconvert(),
+               "Add kept kernel rows, times their coefficients.");
+    module.def("pick_cached", &pick_cached<Value>, nb::arg("rows").noconvert(),
+               nb::arg("slots").noconvert(), nb::arg("columns").noconvert(),
+               nb::arg("out").noconvert(), "Copy some columns of kept kernel rows.");
+}
+
 }  // namespace
 
 void bind_working_set(nb::module_& module) {
     bind_solve<float>(module);
     bind_solve<double>(module);
-    module.def("add_cached", &add_cached, nb::arg("rows").noconvert(), nb::arg("slots").noconvert(),
-               nb::arg("coef").noconvert(), nb::arg("first"), nb::arg("last"),
-               nb::arg("out").noconvert(), "Add kept kernel rows, times their coefficients.");
-    module.def("pick_cached", &pick_cached, nb::arg("rows").noconvert(),
-               nb::arg("slots").noconvert(), nb::arg("columns").noconvert(),
-               nb::arg("out").noconvert(), "Copy some columns of kept kernel rows.");
+    bind_cached<float>(module);
+    bind_cached<double>(module);
 }

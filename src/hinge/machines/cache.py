@@ -1,4 +1,4 @@
-"""Rows of the kernel matrix that are kept: float32, bounded in megabytes, least recently used.
+"""Rows of the kernel matrix that are kept, bounded in megabytes; the least recently used go.
 
 Which rows are kept, and when each was used last, are two arrays that a run may store and begin
 again with. The values need not be stored: a row that is kept but not written is computed when it is
@@ -8,6 +8,8 @@ break has them.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,7 +17,6 @@ from hinge._native import core
 from hinge.machines.source import KernelSource
 
 Floats = NDArray[np.float64]
-Singles = NDArray[np.float32]
 Ids = NDArray[np.int64]
 
 _COLUMNS_A_CALL = 1 << 22  # values that one native call adds up, over its rows
@@ -34,10 +35,12 @@ class KernelCache:
         Memory for all of them.
     kept, used : ndarray of int64 of shape (n_slots,) or None, default=None
         The arrays of that name of an earlier cache of the same sizes, to go on with.
+    exact : bool, default=False
+        Whether values are kept as float64; they are float32 otherwise.
 
     Attributes
     ----------
-    rows : ndarray of float32 of shape (n_slots, n_columns)
+    rows : ndarray of float32 or float64 of shape (n_slots, n_columns)
         The kept rows; memory is taken when it is first written.
     kept : ndarray of int64 of shape (n_slots,)
         Which row each slot is for, -1 for none.
@@ -54,10 +57,13 @@ class KernelCache:
         megabytes: float,
         kept: Ids | None = None,
         used: Ids | None = None,
+        *,
+        exact: bool = False,
     ) -> None:
-        slots = int(megabytes * 2**20 // (4 * max(1, n_columns)))
+        dtype = np.dtype(np.float64 if exact else np.float32)
+        slots = int(megabytes * 2**20 // (dtype.itemsize * max(1, n_columns)))
         self.n_slots = max(0, min(slots, n_rows))
-        self.rows: Singles = np.empty((self.n_slots, n_columns), dtype=np.float32)
+        self.rows: NDArray[Any] = np.empty((self.n_slots, n_columns), dtype=dtype)
         self.kept = np.full(self.n_slots, -1, dtype=np.int64) if kept is None else kept
         self.used = np.zeros(self.n_slots, dtype=np.int64) if used is None else used
         self._slot_of = np.full(n_rows, -1, dtype=np.int64)
@@ -72,7 +78,7 @@ class KernelCache:
         """Return where rows are kept, -1 where they are not."""
         return self._slot_of[ids]
 
-    def pick(self, slots: Ids, columns: Ids) -> Singles:
+    def pick(self, slots: Ids, columns: Ids) -> NDArray[Any]:
         """Return some columns of kept rows.
 
         Parameters
@@ -84,10 +90,10 @@ class KernelCache:
 
         Returns
         -------
-        ndarray of float32 of shape (len(slots), len(columns))
+        ndarray of shape (len(slots), len(columns))
             A copy.
         """
-        picked = np.empty((len(slots), len(columns)), dtype=np.float32)
+        picked = np.empty((len(slots), len(columns)), dtype=self.rows.dtype)
         core.pick_cached(self.rows, slots, columns, picked)
         return picked
 

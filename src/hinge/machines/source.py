@@ -95,15 +95,17 @@ class KernelSource(ABC):
         self.write(ids, block, np.arange(len(ids)), columns)
         return block
 
-    def write(self, ids: Ids, out: Singles, slots: Ids, columns: Ids | None = None) -> None:
+    def write(
+        self, ids: Ids, out: Singles | Floats, slots: Ids, columns: Ids | None = None
+    ) -> None:
         """Write the kernel of some rows with all, or with those in ``columns``, to rows of ``out``.
 
         Parameters
         ----------
         ids : ndarray of int64
             The rows to write.
-        out : ndarray of float32 of shape (n, n_columns)
-            Where to write them.
+        out : ndarray of float32 or float64 of shape (n, n_columns)
+            Where to write them, in its precision.
         slots : ndarray of int64
             Which rows of ``out`` they are.
         columns : ndarray of int64 or None, default=None
