@@ -24,6 +24,7 @@ void bind_sorted_margins(nb::module_& module);
 void bind_stochastic(nb::module_& module);
 void bind_kernel(nb::module_& module);
 void bind_working_set(nb::module_& module);
+void bind_packed_cholesky(nb::module_& module);
 
 namespace {
 
@@ -80,4 +81,5 @@ NB_MODULE(HINGE_CORE_NAME, module) {
     bind_stochastic(module);
     bind_kernel(module);
     bind_working_set(module);
+    bind_packed_cholesky(module);
 }
