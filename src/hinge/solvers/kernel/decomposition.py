@@ -9,7 +9,9 @@ With the gradient :math:`e = K\beta + D\beta - p`, a round is
    first-order rule of SVMlight [1]_), and those of the last set that are strictly inside their
    bounds, since they move together;
 2. solve the program over the working set, all else fixed, by pairs of the second-order rule
-   (``cpp/include/hinge/working_set.hpp``), until its violation is a tenth of what it was;
+   (``cpp/include/hinge/working_set.hpp``) or by gradient projection
+   (:mod:`hinge.solvers.kernel.projected_set`, as PGPDT does it [3]_), until its violation is a
+   tenth of what it was;
 3. add the kernel rows of what has changed to the scores of all rows.
 
 Only rows whose coefficient has changed cost kernel values, each about as many as there are rows: a
@@ -37,6 +39,8 @@ References
    1999.
 .. [2] R.-E. Fan, P.-H. Chen and C.-J. Lin, "Working set selection using second order information
    for training support vector machines", JMLR 6, 2005.
+.. [3] L. Zanni, T. Serafini and G. Zanghirati, "Parallel software for training large scale support
+   vector machines on multiprocessor systems", JMLR 7, 2006.
 """
 
 from __future__ import annotations
@@ -47,6 +51,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hinge._native import core
+from hinge.errors import unknown_name
 from hinge.parameters import count, positive
 from hinge.problem import Problem
 from hinge.result import Point, Progress
@@ -66,11 +71,14 @@ from hinge.solvers.kernel.dual_state import (
     turn_exact,
 )
 from hinge.solvers.kernel.inside_steps import step_inside
+from hinge.solvers.kernel.projected_set import solve_by_projection
 from hinge.solvers.kernel.queue import advance_queue, advance_rejoining, begin_rejoining
 from hinge.solvers.kernel.screening import screen
 from hinge.solvers.protocol import Solver, Support
 
 _INNER = 0.1  # share of the violation at which a working set is left
+_INNER_SOLVERS = ("pairs", "gradient-projection")
+_MOST_PROJECTIONS = 200  # steps on one working set, each a product with its matrix
 _MOST_PAIRS = 20_000  # steps on one working set: some 20 ms
 _SMALLEST_SET = 256
 _SMALL_SET, _LARGE_SET = 512, 2048
@@ -95,6 +103,8 @@ class Decomposition(Solver):
         512 (a quarter of all rows if that is less, but 256) and 2048.
     tolerance : float, default=1e-3
         Violation at which resting rows rejoin; the run goes on below it if asked to.
+    inner : {"pairs", "gradient-projection"}, default="pairs"
+        How a working set is solved.
 
     Examples
     --------
@@ -115,6 +125,7 @@ class Decomposition(Solver):
         shrinking: bool = True,
         working_set: int | None = None,
         tolerance: float = 1e-3,
+        inner: str = "pairs",
     ) -> None:
         self.cache_mb = positive(cache_mb, "cache_mb")
         self.shrinking = bool(shrinking)
@@ -122,6 +133,9 @@ class Decomposition(Solver):
             None if working_set is None else max(2, count(working_set, "working_set"))
         )
         self.tolerance = positive(tolerance, "tolerance")
+        if inner not in _INNER_SOLVERS:
+            raise unknown_name(inner, "inner", _INNER_SOLVERS)
+        self.inner = inner
 
     def supports(self, problem: Problem) -> Support:  # noqa: ARG002
         """Every problem with a kernel."""
@@ -227,25 +241,39 @@ class Decomposition(Solver):
     def _solve(self, state: KernelState, chosen: Ids, gradient: Floats, ends: Ends) -> None:
         """Solve the program over the working set and queue what has changed."""
         program = state.program
-        most = _MOST_PAIRS
+        most = _MOST_PAIRS if self.inner == "pairs" else _MOST_PROJECTIONS
         if state.step_limit is not None:
             most = min(most, state.step_limit - state.steps)
         kernel = _kernel_among(state, chosen)
         beta, slope = state.beta[chosen], gradient[chosen]
         bounds = program.lower[chosen], program.upper[chosen]
         diagonal = program.diagonal[chosen]
-        steps, left = core.solve_working_set(
-            kernel,
-            diagonal,
-            *bounds,
-            beta,
-            slope,
-            program.is_balanced,
-            True,
-            _INNER * ends.violation,
-            max(0, most),
-        )
-        is_slow = left > _INNER * ends.violation
+        wanted = _INNER * ends.violation
+        if self.inner == "pairs":
+            steps, left = core.solve_working_set(
+                kernel,
+                diagonal,
+                *bounds,
+                beta,
+                slope,
+                program.is_balanced,
+                True,
+                wanted,
+                max(0, most),
+            )
+        else:
+            steps, left = solve_by_projection(
+                kernel,
+                diagonal,
+                bounds,
+                beta,
+                slope,
+                program.is_balanced,
+                wanted,
+                max(0, most),
+                state.stop_check,
+            )
+        is_slow = left > wanted
         if is_slow and state.is_exact:
             steps += step_inside(kernel, diagonal, bounds, beta, slope, program.is_balanced)
         state.steps += steps
