@@ -12,8 +12,12 @@ from hinge.solvers.registry import get_solver, kernel_solver_names, solver_names
 from hinge.solvers.relay import Relay
 
 if typing.TYPE_CHECKING:
+    from hinge.solvers.kernel.active_set import ActiveSet
     from hinge.solvers.kernel.decomposition import Decomposition
+    from hinge.solvers.kernel.exact_path import exact_path
+    from hinge.solvers.kernel.gradient_projection import GradientProjection
     from hinge.solvers.kernel.newton import KernelNewton
+    from hinge.solvers.kernel.path_record import ExactPath
     from hinge.solvers.linear.dual_coordinate import DualCoordinate
     from hinge.solvers.linear.gradient import Gradient
     from hinge.solvers.linear.hard_margin import HardMargin
@@ -24,10 +28,13 @@ if typing.TYPE_CHECKING:
     from hinge.solvers.validation import Look, ValidationMonitor
 
 __all__ = [
+    "ActiveSet",
     "Decomposition",
     "DualCoordinate",
     "Event",
+    "ExactPath",
     "Gradient",
+    "GradientProjection",
     "HardMargin",
     "InteriorPoint",
     "KernelNewton",
@@ -43,6 +50,7 @@ __all__ = [
     "StopFlag",
     "Support",
     "ValidationMonitor",
+    "exact_path",
     "get_solver",
     "kernel_solver_names",
     "listening",
@@ -53,9 +61,12 @@ __all__ = [
 
 # Loaded when first asked for, as the registry does it.
 _LOADED_LATER = {
+    "ActiveSet": "hinge.solvers.kernel.active_set",
     "Decomposition": "hinge.solvers.kernel.decomposition",
     "DualCoordinate": "hinge.solvers.linear.dual_coordinate",
+    "ExactPath": "hinge.solvers.kernel.path_record",
     "Gradient": "hinge.solvers.linear.gradient",
+    "GradientProjection": "hinge.solvers.kernel.gradient_projection",
     "HardMargin": "hinge.solvers.linear.hard_margin",
     "InteriorPoint": "hinge.solvers.linear.interior_point",
     "KernelNewton": "hinge.solvers.kernel.newton",
@@ -64,6 +75,7 @@ _LOADED_LATER = {
     "Pegasos": "hinge.solvers.linear.pegasos",
     "PrimalNewton": "hinge.solvers.linear.primal_newton",
     "ValidationMonitor": "hinge.solvers.validation",
+    "exact_path": "hinge.solvers.kernel.exact_path",
 }
 
 

@@ -37,7 +37,9 @@ _BY_NAME: dict[str, Callable[[float | None], Solver]] = {
 
 # Solvers of problems with a kernel; a name may stand for another method there.
 _FOR_KERNELS: dict[str, Callable[[float | None], Solver]] = {
+    "active-set": partial(_make, "kernel.active_set", "ActiveSet"),
     "decomposition": partial(_make, "kernel.decomposition", "Decomposition"),
+    "gradient-projection": partial(_make, "kernel.gradient_projection", "GradientProjection"),
     "kernel-newton": partial(_make, "kernel.newton", "KernelNewton"),
 }
 
