@@ -15,10 +15,12 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hinge.errors import unknown_name
-from hinge.kernels import Kernel
+from hinge.kernels import ChiSquared, Kernel, Laplacian
+from hinge.kernels.gamma import number
 from hinge.machines.native_rows import (
     NativeKernel,
     centre_for,
@@ -35,6 +37,7 @@ Check = Callable[[], None]
 _VALUES_A_CALL = 1 << 21  # kernel values of one native call: some 10 ms
 _TERMS_A_CALL = 1 << 15  # support rows whose panels are made at once, so that memory stays bounded
 _PANEL_VALUES = 1 << 17
+_VERY_MANY_FEATURES = 1 << 20  # the compiled core keeps a number for each, panel by panel
 _PRECISIONS: dict[str, type[np.floating[Any]]] = {"float64": np.float64, "float32": np.float32}
 
 
@@ -97,9 +100,9 @@ class _Pieces:
     ) -> None:
         # The centre is the support's, never the batch's: other rows must not change a value.
         centre = None if X.is_sparse else centre_for(native.kernel, support)
+        used = _columns_in_use(support, X)
         terms, points = (
-            native_rows(native, view(rows), (centre, scales_of(native, rows, 1.0)), precision)
-            for rows in (support, X)
+            _native_rows(native, rows, centre, precision, used) for rows in (support, X)
         )
         self._terms, self._points = terms, points
         self._functions = functions
@@ -133,6 +136,48 @@ class _Pieces:
     def _add(self, values: Floats, numbers: NDArray[np.int64], start: int, stop: int) -> None:
         coef = np.ascontiguousarray(self._functions[:, numbers])
         self._points.add(self._terms, numbers, coef, start, None, values[start:stop])
+
+
+def _columns_in_use(support: Rows, X: Rows) -> NDArray[Any] | None:
+    """Return the features that support rows have, if they are few of very many; else None."""
+    if not (support.is_sparse and X.is_sparse) or X.n_features < _VERY_MANY_FEATURES:
+        return None
+    return np.unique(support.indices)
+
+
+def _native_rows(
+    native: NativeKernel,
+    rows: Rows,
+    centre: Floats | None,
+    precision: type[np.floating[Any]],
+    used: NDArray[Any] | None,
+) -> Any:
+    """Return rows as the compiled core takes them; of very many features, those in use alone."""
+    scales = scales_of(native, rows, 1.0)
+    if used is None:
+        return native_rows(native, view(rows), (centre, scales), precision)
+    narrow, left_out = _narrowed(rows, used)
+    if isinstance(native.kernel, Laplacian | ChiSquared):
+        # The distance in features that no support row has is the same to all of them.
+        factors = np.exp(-number(native.kernel.gamma) * left_out)
+        scales = factors if scales is None else scales * factors
+    return native_rows(native, view(rows), (centre, scales), precision, view(narrow))
+
+
+def _narrowed(rows: Rows, used: NDArray[Any]) -> tuple[Rows, Floats]:
+    """Return sparse rows with some of their features alone, which are numbered anew.
+
+    Also what the others add up to in every row. They are in no product with a support row; the
+    sums of rows with themselves are taken from the whole rows.
+    """
+    places = np.searchsorted(used, rows.indices)
+    kept = np.append(used, -1)[places] == rows.indices
+    before = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(kept)))
+    pieces = (rows.values[kept], places[kept], before[rows.indptr])
+    narrow = Rows(sp.csr_array(pieces, shape=(rows.n_rows, max(1, len(used)))))
+    owner = np.repeat(np.arange(rows.n_rows), np.diff(rows.indptr))[~kept]
+    sizes = np.abs(rows.values[~kept].astype(np.float64))
+    return narrow, np.asarray(np.bincount(owner, sizes, rows.n_rows), dtype=np.float64)
 
 
 def _by_reference(

@@ -186,6 +186,7 @@ def native_rows(
     matrix: core.RowsView,
     sides: tuple[Floats | None, Floats | None],
     precision: type[np.floating[Any]],
+    paired: core.RowsView | None = None,
 ) -> Any:
     """Return rows as the terms and points of kernel values.
 
@@ -199,6 +200,8 @@ def native_rows(
         Where to measure the rows from, and the factors of their kernel values.
     precision : type
         ``np.float32`` or ``np.float64``.
+    paired : core.RowsView or None, default=None
+        The rows without features that the rows they meet do not have; None for the rows.
 
     Returns
     -------
@@ -208,9 +211,8 @@ def native_rows(
     centre, scales = sides
     selfs = self_sums(native, matrix, centre, precision)
     kind = core.KernelRowsFloat if precision is np.float32 else core.KernelRowsDouble
-    return kind(
-        matrix, native.choice, selfs, None if scales is None else scales.astype(precision), centre
-    )
+    factors = None if scales is None else scales.astype(precision)
+    return kind(paired or matrix, native.choice, selfs, factors, centre)
 
 
 def self_sums(
