@@ -131,3 +131,12 @@ def test_what_leaves_the_range_of_numbers_has_no_bound() -> None:
     _, absolute = kernel.block_error(np.asarray([1.0, 1e5]), 1e5, 3, 2.0**-24)
     assert np.isfinite(absolute[0])
     assert absolute[1] == np.inf
+
+
+def test_chi_squared_of_numbers_below_the_normal_ones_is_within_its_bounds() -> None:
+    kernel = ChiSquared(1e307)
+    A, B = np.array([[1e-309, 0.0]]), np.array([[0.0, 0.0], [2e-309, 3e-310]])
+    exact = np.exp(-np.array([[1e-2, (1.0 / 3.0 + 0.3) * 1e-2]]))
+    relative, absolute = kernel.block_error(np.ones(1), 1.0, 2)
+    got = kernel.block(A, B)
+    assert (np.abs(got - exact) <= relative[:, None] * got + absolute[:, None]).all()

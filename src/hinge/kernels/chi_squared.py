@@ -91,6 +91,8 @@ class ChiSquared(Kernel):
     ) -> tuple[Floats, Floats]:
         """Return what rounding may have done: the distance is a sum of positive terms."""
         relative, absolute = decay_error(rounding_factor(2 * terms + 8, unit), unit)
+        # Quotients of numbers below the normal ones lose a fixed amount instead.
+        absolute += 2.0 * (2 * terms + 8) * _SMALLEST * self.gamma
         return np.full(np.shape(norms), relative), np.full(np.shape(norms), absolute)
 
 
