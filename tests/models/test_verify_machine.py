@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import tracemalloc
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC as ScikitSVC  # noqa: N811
 from sklearn.svm import NuSVC
 from tests.models.machines import KERNELS, machine
 
 from hinge.estimators.svc import SVC
+from hinge.kernels import Precomputed
 from hinge.models import Optimality, from_sklearn, load, read_libsvm, save, verify, write_libsvm
+from hinge.models.definiteness import negative_curvature
 from hinge.result import Status
+from hinge.rows import Rows
 
 UNPROVEN = ("sigmoid", "precomputed")  # no gap without a kernel known to be positive semidefinite
 
@@ -158,3 +164,79 @@ def test_sparse_rows_of_a_dense_machine() -> None:
     found = verify(made.model, sp.csr_array(made.X), made.y)
     assert found.truthful, str(found)
     assert found.relative_gap < 1e-3
+
+
+def _with_eight_digits(path: Path) -> None:
+    """Round the features of a text model as LIBSVM writes them."""
+    header, _, body = path.read_text().partition("SV\n")
+    lines = []
+    for line in body.splitlines():
+        coefficient, *pairs = line.split()
+        rounded = [f"{k}:{float(v):.8g}" for k, v in (pair.split(":") for pair in pairs)]
+        lines.append(" ".join([coefficient, *rounded]) + "\n")
+    path.write_text(f"{header}SV\n{''.join(lines)}")
+
+
+@pytest.mark.parametrize(("offset", "is_near"), [(0.0, True), (1e8, False)])
+def test_rounded_support_vectors_are_judged_as_they_are(
+    offset: float, is_near: bool, tmp_path: Path
+) -> None:
+    made = machine()
+    X = made.X + offset
+    model = SVC(gamma=0.5).fit(X, made.y)
+    write_libsvm(model, tmp_path / "m")
+    _with_eight_digits(tmp_path / "m")
+    rounded = read_libsvm(tmp_path / "m", C=1.0)
+    found = verify(rounded, X, made.y)
+    vectors, coef = rounded.support_vectors_.toarray(), rounded.dual_coef_[0]
+    among, at_rows = (
+        np.exp(-0.5 * np.square(A[:, None] - vectors).sum(axis=2)) @ coef for A in (vectors, X)
+    )
+    signs = np.where(made.y == model.classes_[1], 1.0, -1.0)
+    losses = np.maximum(1.0 - signs * (at_rows + rounded.intercept_[0]), 0.0)
+    own = 0.5 * coef @ among + losses.sum()
+    best = model.certificate_.dual
+    assert found.primal == pytest.approx(own, rel=1e-9)
+    assert found.problems[0].recomputed.gap >= own - model.certificate_.primal
+    assert found.problems[0].recomputed.dual <= model.certificate_.primal
+    assert (found.relative_gap < 1e-3) is is_near
+    assert bool(own - best < 1e-3 * own) is is_near
+    assert bool(found.violation <= 2e-3) is is_near
+
+
+def test_the_objective_on_other_rows_needs_no_matrix_of_all_support_vectors() -> None:
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(2000, 3))
+    y = rng.integers(0, 2, 2000)
+    model = SVC(C=1e-3).fit(X, y)
+    tracemalloc.start()
+    try:
+        found = verify(model, X + 1.0, y)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert found.optimality is Optimality.UNPROVEN
+    assert peak < 8 * len(model.support_) ** 2
+
+
+def test_a_matrix_that_is_called_positive_semidefinite_and_is_not() -> None:
+    made = machine("psd")
+    found = verify(made.model, made.X, made.y)
+    assert found.truthful
+    assert "That rests on the model's word that the kernel matrix is positive semi" in str(found)
+    indefinite = made.X - 3.0 * np.eye(len(made.y))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = SVC(kernel=Precomputed(psd=True), max_iter=1000).fit(indefinite, made.y)
+    found = verify(model, indefinite, made.y)
+    assert not found.truthful
+    assert "has an eigenvalue of at most -3, so that no gap proves anything" in str(found)
+
+
+def test_negative_curvature_is_found_in_large_matrices_and_not_in_rounding() -> None:
+    X = np.random.default_rng(3).normal(size=(700, 4))
+    for dtype in (np.float32, np.float64):
+        for form in (np.asarray, sp.csr_array):
+            assert negative_curvature(Rows(form((X @ X.T).astype(dtype)))) is None
+    shifted = negative_curvature(Rows(X @ X.T - 0.25 * np.eye(700)))
+    assert shifted == pytest.approx(-0.25)

@@ -14,6 +14,7 @@ from hinge.problem import Intercept, Problem
 from hinge.result import Point
 
 Floats = NDArray[np.float64]
+Ids = NDArray[np.int64]
 
 _FEW_ROUNDINGS = 8.0 * UNIT_ROUNDOFF  # of a term of a sum, and of the sum itself
 _NOT_PSD = (
@@ -55,14 +56,31 @@ def primal_value(
         Its values at the rows, without intercept.
     """
     quadratic, quadratic_above = square(pulls, scores)
-    y, costs = problem.signs, problem.costs
-    margins = y * (scores.values + point.intercept)
-    lowest = lowest_margins(problem, point, np.arange(problem.n_rows), scores)
-    loss = correct_sum(costs * problem.loss.value(margins))
-    loss_above = correct_sum(costs * problem.loss.value(lowest)) * (1.0 + _FEW_ROUNDINGS)
+    loss, loss_above = loss_sums(problem, point, np.arange(problem.n_rows), scores)
     primal = 0.5 * quadratic + loss
     above = (0.5 * quadratic_above + loss_above) * (1.0 + _FEW_ROUNDINGS)
     return primal, above, (quadratic, quadratic_above)
+
+
+def loss_sums(problem: Problem, point: Point, ids: Ids, scores: Scores) -> tuple[float, float]:
+    """Return the sum of the losses of some rows and an upper bound on it.
+
+    Parameters
+    ----------
+    problem : Problem
+        A problem with a kernel.
+    point : Point
+        A point with an intercept.
+    ids : ndarray of int of shape (n,)
+        The rows.
+    scores : Scores
+        Their scores, without intercept.
+    """
+    costs = problem.costs[ids]
+    margins = problem.signs[ids] * (scores.values + point.intercept)
+    lowest = lowest_margins(problem, point, ids, scores)
+    loss = correct_sum(costs * problem.loss.value(margins))
+    return loss, correct_sum(costs * problem.loss.value(lowest)) * (1.0 + _FEW_ROUNDINGS)
 
 
 def dual_value(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,23 @@ _ROWS_AT_A_TIME = 4096
 _KEY_BYTES = 16
 
 
-def find_support(machine: KernelMachine, rows: Rows, codes: NDArray[Any]) -> Ints | None:
+@dataclass(frozen=True)
+class Found:
+    """Which rows support vectors are.
+
+    Parameters
+    ----------
+    rows : ndarray of int of shape (n_support,)
+        Their numbers, all different.
+    is_exact : bool
+        Whether they have the same values; else the support vectors are rounded ones.
+    """
+
+    rows: Ints
+    is_exact: bool
+
+
+def find_support(machine: KernelMachine, rows: Rows, codes: NDArray[Any]) -> Found | None:
     """Return the row of every support vector, all of them different; None if one is not there.
 
     Parameters
@@ -41,13 +58,13 @@ def find_support(machine: KernelMachine, rows: Rows, codes: NDArray[Any]) -> Int
     """
     own = np.repeat(np.arange(len(machine.classes)), machine.n_support)
     if machine.rows is not None and _are_they(machine, rows, codes, own):
-        return machine.rows
+        return Found(machine.rows, True)
     if machine.vectors is None:
         return None
     for rounding in (_exact, _eight_digits):
         found = _search(machine.vectors, own, rows, codes, rounding)
         if found is not None:
-            return found
+            return Found(found, rounding is _exact)
     return None
 
 

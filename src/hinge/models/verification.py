@@ -69,12 +69,15 @@ class Verification:
     reason : str or None, default=None
         Why nothing bounds the optimum from below, as a sentence, where it is not for want of dual
         coefficients.
+    assumed : str or None, default=None
+        What the proof takes the model's word for, as a sentence.
     """
 
     problems: tuple[ProblemVerification, ...]
     same_data: bool | None
     n_rows: int
     reason: str | None = None
+    assumed: str | None = None
 
     @property
     def truthful(self) -> bool:
@@ -137,7 +140,8 @@ class Verification:
     def _objective(self) -> str:
         value = f"The objective on these {self.n_rows} rows is {self.primal:.10g}."
         if self.optimality is Optimality.PROVEN:
-            return value
+            is_shown = self.assumed is not None and self.truthful
+            return f"{value} {self.assumed}" if is_shown else value
         if math.isfinite(self.relative_gap):
             return (
                 f"{value} The dual coefficients leave a relative gap of {self.relative_gap:.3g}; "

@@ -15,18 +15,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hinge.certificates import gap
+from hinge.certificates.kernel_foreign import ForeignMachine, foreign_gap, foreign_objective
 from hinge.estimators._data import rows_to_score
 from hinge.estimators._kernel_options import kernel_objective
 from hinge.estimators.svc import SVC
+from hinge.kernels import Precomputed
+from hinge.models.definiteness import negative_curvature
 from hinge.models.fitted_machine import fitted_machine
 from hinge.models.kernel_machine import KernelMachine, class_slices, coefficient_row
-from hinge.models.support_rows import find_support
+from hinge.models.support_rows import Found, find_support
 from hinge.models.verification import ProblemVerification, Verification
 from hinge.models.verified_numbers import differences, verified_labels
 from hinge.multiclass import ClassPairs, data_fingerprint
 from hinge.parameters import not_negative
 from hinge.problem import Problem
 from hinge.result import Certificate, Point, Status
+from hinge.rows import Rows
 from hinge.threads import thread_count
 
 Floats = NDArray[np.float64]
@@ -35,6 +39,10 @@ Ints = NDArray[np.int64]
 _SLACK = 1e-6  # by which a violation may differ for another order of sums
 _NOT_FOUND = (
     "Some support vectors are not rows of these data, so nothing bounds the optimum from below."
+)
+_ASSUMED = (
+    "That rests on the model's word that the kernel matrix is positive semidefinite; these data "
+    "do not contradict it."
 )
 
 
@@ -66,16 +74,22 @@ def verify_machine(model: SVC, X: Any, y: Any, sample_weight: Any) -> Verificati
             recomputed = _objective_only(machine, problem, pairs.pairs[number], number)
             found = differences(stated, recomputed, Point(np.zeros(0), 0.0), problem)
         else:
-            point = _point(machine, pairs, support, number)
-            recomputed = gap(problem, point, threads=threads, region=False)
+            point = _point(machine, pairs, support.rows, number)
+            if support.is_exact:
+                recomputed = gap(problem, point, threads=threads, region=False)
+            else:
+                own = _foreign(machine, pairs.pairs[number], number)
+                recomputed = foreign_gap(problem, point, own, threads)
             found = differences(stated, recomputed, point, problem)
             is_solved = model.solutions_[number].status is Status.SOLVED
             found += _violations(stated, recomputed, tol if is_solved else math.inf)
+        found += _indefinite(machine, problem)
         if support is None and same:
             found += ("the support vectors are not rows of these data.",)
         label = _shown(pairs.label(number))
         problems.append(ProblemVerification(label, stated, recomputed, found))
-    return Verification(tuple(problems), same, rows.n_rows, _reason(problems, support))
+    assumed = _ASSUMED if _is_said_to_be_psd(machine) else None
+    return Verification(tuple(problems), same, rows.n_rows, _reason(problems, support), assumed)
 
 
 def _point(machine: KernelMachine, pairs: ClassPairs, support: Ints, number: int) -> Point:
@@ -96,27 +110,39 @@ def _objective_only(
     machine: KernelMachine, problem: Problem, classes: tuple[int, int], number: int
 ) -> Certificate:
     """Return a certificate that knows the objective, computed from the support vectors."""
+    if machine.vectors is None:  # a kernel matrix of other rows does not know these
+        return _unknown(math.nan)
+    return _unknown(foreign_objective(problem, _foreign(machine, classes, number)).value)
+
+
+def _foreign(machine: KernelMachine, classes: tuple[int, int], number: int) -> ForeignMachine:
+    """Return the machine of a pair with its own support vectors."""
     slices = class_slices(machine.n_support)
     parts, coefficients = [], []
     for own, other in (classes, classes[::-1]):
         parts.append(np.arange(slices[own].start, slices[own].stop))
         coefficients.append(machine.dual_coef[coefficient_row(own, other), slices[own]])
     sign = 1.0 if len(machine.classes) == 2 else -1.0
+    vectors = Rows(machine.vectors[np.concatenate(parts)])
     coef = sign * np.concatenate(coefficients)
-    chosen = np.concatenate(parts)
-    if machine.vectors is None:  # a kernel matrix of other rows does not know these
-        return _unknown(math.nan)
-    vectors = machine.vectors[chosen]
-    kernel = machine.kernel
-    square = float(coef @ (kernel.block(vectors, vectors) @ coef))
-    total = 0.0
-    intercept = sign * machine.intercept[number]
-    for block in problem.rows.blocks():
-        values = kernel.block(block.matrix, vectors) @ coef + intercept
-        part = slice(block.start, block.stop)
-        losses = problem.loss.value(problem.signs[part] * values)
-        total += float(np.sum(problem.costs[part] * losses))
-    return _unknown(0.5 * square + total)
+    return ForeignMachine(vectors, coef, float(sign * machine.intercept[number]))
+
+
+def _is_said_to_be_psd(machine: KernelMachine) -> bool:
+    return isinstance(machine.kernel, Precomputed) and machine.kernel.psd is True
+
+
+def _indefinite(machine: KernelMachine, problem: Problem) -> tuple[str, ...]:
+    """Return a sentence if a matrix that is called positive semidefinite is seen not to be."""
+    if not _is_said_to_be_psd(machine):
+        return ()
+    value = negative_curvature(problem.rows)
+    if value is None:
+        return ()
+    return (
+        "the model calls the kernel matrix positive semidefinite; it has an eigenvalue of at most "
+        f"{value:.3g}, so that no gap proves anything.",
+    )
 
 
 def _unknown(primal: float) -> Certificate:
@@ -148,7 +174,7 @@ def _shown(label: Any) -> Any:
     return label.item() if isinstance(label, np.generic) else label
 
 
-def _reason(problems: list[ProblemVerification], support: Ints | None) -> str | None:
+def _reason(problems: list[ProblemVerification], support: Found | None) -> str | None:
     """Return why nothing bounds the optimum, if so."""
     if support is None:
         return _NOT_FOUND

@@ -1,0 +1,133 @@
+"""Machines whose support vectors are not rows of the data, or rows that somebody has rounded.
+
+The objective of such a machine is computed from its own support vectors, with a bound on the
+rounding of every score as for any other (:mod:`hinge.certificates.kernel_scores`). Where its
+support vectors stand for rows, their coefficients on these rows are a dual point, which bounds the
+optimum from below; the gap is then that between the machine's own objective and this bound.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hinge.certificates.kernel_gap import kernel_gap
+from hinge.certificates.kernel_machine import Machine
+from hinge.certificates.kernel_scores import scores_at, support_scores
+from hinge.certificates.kernel_sums import correct_sum
+from hinge.certificates.kernel_values import loss_sums, square
+from hinge.certificates.kkt import DualSums, condition_violations, row_violations
+from hinge.certificates.verdict import largest
+from hinge.problem import Problem
+from hinge.result import Certificate, Point
+from hinge.rows import Rows
+from hinge.threads import single_threaded_blas
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ForeignMachine:
+    """Support vectors that are not taken from the data.
+
+    Parameters
+    ----------
+    vectors : Rows
+        The support vectors.
+    coef : ndarray of shape (n_support,)
+        Their coefficients ``b = y alpha``.
+    intercept : float
+        The intercept.
+    """
+
+    vectors: Rows
+    coef: Floats
+    intercept: float
+
+
+@dataclass(frozen=True)
+class Objective:
+    """The objective of a machine on some data.
+
+    Parameters
+    ----------
+    value, above : float
+        The value, and an upper bound on it.
+    margins : ndarray of shape (n_samples,)
+        Margins of the rows; 0 for those without cost.
+    """
+
+    value: float
+    above: float
+    margins: Floats
+
+
+def foreign_objective(problem: Problem, foreign: ForeignMachine, threads: int = 1) -> Objective:
+    """Return the objective of a machine that has support vectors of its own.
+
+    Parameters
+    ----------
+    problem : Problem
+        A problem with a kernel that knows any row.
+    foreign : ForeignMachine
+        The machine.
+    threads : int, default=1
+        Threads that share out panels of rows.
+    """
+    assert problem.kernel is not None
+    with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
+        ids = np.flatnonzero(foreign.coef)
+        machine = Machine(problem.kernel, foreign.vectors, ids, foreign.coef[ids])
+        own = support_scores(machine, threads)
+        norm, norm_above = square(machine.coef, own)
+        counted = np.flatnonzero(problem.costs > 0)
+        scores = scores_at(machine, (problem.rows, counted), threads)
+        place = Point(np.zeros(0), foreign.intercept)
+        loss, loss_above = loss_sums(problem, place, counted, scores)
+        margins = np.zeros(problem.n_rows)
+        margins[counted] = problem.signs[counted] * (scores.values + foreign.intercept)
+        above = (0.5 * norm_above + loss_above) * (1.0 + 2.0**-50)
+    return Objective(0.5 * norm + loss, above, margins)
+
+
+def foreign_gap(
+    problem: Problem, point: Point, foreign: ForeignMachine, threads: int = 1
+) -> Certificate:
+    """Judge a machine whose support vectors stand for rows of the data.
+
+    Parameters
+    ----------
+    problem : Problem
+        A problem with a kernel that knows any row.
+    point : Point
+        The machine's intercept, and its coefficients at the rows that its support vectors are.
+    foreign : ForeignMachine
+        The machine with its own support vectors.
+    threads : int, default=1
+        Threads that share out panels of rows.
+    """
+    found = kernel_gap(problem, point, threads=threads, region=False)
+    own = foreign_objective(problem, foreign, threads)
+    assert point.dual_coef is not None
+    rows = row_violations(problem.loss, own.margins, point.dual_coef, problem.costs)
+    pulls = problem.signs * point.dual_coef
+    sums = DualSums(point.coef, correct_sum(pulls), correct_sum(np.abs(pulls)))
+    worst = largest(float(np.max(rows)), *condition_violations(problem, point, sums))
+    # The dual bound is the rows' own objective less their gap, or lower.
+    difference = (own.above - found.primal) + found.gap
+    if not (math.isfinite(difference) and math.isfinite(own.value)):
+        inf = math.inf
+        return replace(found, primal=own.value, gap=inf, relative_gap=inf, rounding=inf, kkt=worst)
+    difference += 2.0**-50 * (abs(own.above) + abs(found.primal) + found.gap)
+    scale = max(abs(own.value), abs(found.dual), float(np.finfo(np.float64).tiny))
+    return replace(
+        found,
+        primal=own.value,
+        gap=difference,
+        relative_gap=difference / scale,
+        rounding=max(0.0, difference - (own.value - found.dual)),
+        kkt=worst,
+    )
