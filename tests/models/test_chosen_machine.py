@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,10 @@ from fuzz.model_file.parts import join, split
 from tests.models.machines import labels, rows
 
 import hinge
+from hinge.estimators.svc import SVC
 from hinge.estimators.svc_cv import SVCCV
 from hinge.models import inspect, load, read_libsvm, save, verify, write_libsvm, write_onnx
+from hinge.models.chosen_kernel_file import _check_choice
 
 
 def chosen(n_classes: int = 3, **options: Any) -> tuple[SVCCV, Any, Any]:
@@ -112,7 +115,9 @@ def test_forged_tables(name: str, change: Any, message: str, tmp_path: Path) -> 
     [
         ("has_gammas", False, "its tensors are not those of a chosen-kernel-classifier"),
         ("has_gammas", 1, "its tensors are not those of a chosen-kernel-classifier"),
-        ("gamma", None, "selection.gamma must be a number or the name of a rule"),
+        ("gamma", None, "selection.gamma must be a number of at least 0 or the name of a rule"),
+        ("gamma", "nan", "selection.gamma must be a number of at least 0 or the name of a rule"),
+        ("gamma", -1.0, "selection.gamma must be a number of at least 0 or the name of a rule"),
         ("cv", 1, "selection.cv must be a whole number"),
         ("Cs", 2, "the 2 values of C are not those that Cs=2 stands for"),
         ("scoring", "os.system", "selection.scoring must be null or the name of a score"),
@@ -126,3 +131,30 @@ def test_forged_fields(name: str, value: Any, message: str, tmp_path: Path) -> N
     (tmp_path / "forged").write_bytes(join(parts, repair=True))
     with pytest.raises(hinge.ModelFileError, match=message):
         load(tmp_path / "forged")
+
+
+def test_of_equal_scores_the_least_values_are_the_model(tmp_path: Path) -> None:
+    model, _, _ = chosen(gammas=[0.3, 0.01], Cs=[3.0, 0.001])
+    model.scores_ = np.ones_like(model.scores_)
+    with pytest.raises(hinge.UnsupportedError, match="not of the values that the scores choose"):
+        save(model, tmp_path / "m")
+    model, X, _ = chosen(gammas=[0.3, 0.01], Cs=[3.0, 0.001], scoring=lambda *_: 0.5)
+    assert (model.C_, model.gamma_) == (0.001, 0.01)
+    model.scoring = None
+    save(model, tmp_path / "m")
+    np.testing.assert_array_equal(load(tmp_path / "m").predict(X), model.predict(X))
+
+
+def test_a_table_of_many_values_is_read_within_bounded_memory() -> None:
+    count = 200_000
+    scores = np.zeros((1, 1, count))
+    scores[0, 0, 7] = 1.0
+    Cs = np.arange(1.0, count + 1)
+    machine = SVC(C=8.0, gamma=0.5)
+    tracemalloc.start()
+    try:
+        _check_choice(machine, "scale", Cs, np.array([0.5]), scores)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak <= 40 * count  # the file has 40 bytes for each value

@@ -225,6 +225,9 @@ TENSORS = [
     ("dense", "support", _first(60), "'support' does not hold different rows of the training"),
     ("dense", "support", np.zeros_like, "'support' does not hold different rows"),
     ("dense", "class_weight", _first(0.0), "'class_weight' holds a weight that is not above 0"),
+    ("dense", "class_weight", _first(2.0), "'class_weight' is not what the parameters say"),
+    ("dense", "support_vectors", _first(1e200), "a squared norm beyond floating point"),
+    ("sparse", "support_vectors.values", _first(-1e200), "a squared norm beyond floating point"),
     ("sparse", "support_vectors.starts", _first(1), "does not divide"),
     ("sparse", "support_vectors.starts", lambda v: v[::-1], "does not divide"),
     ("sparse", "support_vectors.starts", _first(-(2**31)), "does not divide"),
@@ -286,6 +289,22 @@ def test_forged_fields(place: tuple[str, ...], value: Any, message: str, tmp_pat
         target = target[name]
     target[place[-1]] = value
     assert message in refusal(parts, tmp_path)
+
+
+def test_rows_beyond_32_bits_keep_their_numbers(tmp_path: Path) -> None:
+    parts = forged(tmp_path)
+    rows = tensor(parts, "support") + 2**31
+    put(parts, "support", rows)
+    parts.description["n_rows"] = 2**32
+    (tmp_path / "far").write_bytes(join(parts, repair=True))
+    np.testing.assert_array_equal(load(tmp_path / "far").support_, rows)
+
+
+def test_weights_of_classes_are_what_the_parameters_say(tmp_path: Path) -> None:
+    for class_weight in (None, {3: 2.0}, "balanced"):
+        model = machine(class_weight=class_weight).model
+        found = saved(tmp_path / "m", model)
+        np.testing.assert_array_equal(found.class_weight_, model.class_weight_)
 
 
 def test_a_matrix_of_other_rows_is_refused(tmp_path: Path) -> None:

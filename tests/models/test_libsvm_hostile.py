@@ -191,6 +191,26 @@ def test_memory_is_bounded_by_the_size_of_the_file(end: str, labels: str, tmp_pa
     assert _peak(path) <= 4 * path.stat().st_size + 2**25
 
 
+def test_lines_that_would_take_more_memory_than_the_file_are_refused(tmp_path: Path) -> None:
+    count = 2_500_000
+    header = BINARY.split("SV\n")[0].replace("total_sv 3", f"total_sv {count}")
+    header = header.replace("nr_sv 2 1", f"nr_sv {count} 0")
+    tracemalloc.start()
+    try:
+        message = refusal(f"{header}SV\n" + "1\n" * count, tmp_path)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert "2500000 support vectors would take 80000000 bytes, too many for the 5000000" in message
+    assert peak <= 4 * 2 * count + 2**25
+
+
+def test_a_squared_norm_that_overflows_is_refused(tmp_path: Path) -> None:
+    text = THREE.replace("-10 30 2:1 ", "-10 30 2:1e200 ")
+    message = refusal(text, tmp_path)
+    assert message.startswith(", line 10: the squared norm of this support vector overflows")
+
+
 def test_one_long_support_vector_stays_within_bounded_memory(tmp_path: Path) -> None:
     path = tmp_path / "model.txt"
     features = " ".join(f"{k}:1" for k in range(1, 1_000_000))

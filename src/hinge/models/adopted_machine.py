@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hinge.estimators.svc import worst_solution
 from hinge.models.kernel_machine import KernelMachine
@@ -28,13 +29,13 @@ def adopt(model: Any, machine: KernelMachine, n_rows: int | None = None) -> None
     model._gamma = float(getattr(machine.kernel, "gamma", 0.0))
     model._C_of_fit = float(model.C)
     model.support_vectors_ = np.zeros((0, 0)) if machine.vectors is None else machine.vectors
-    model.n_support_ = machine.n_support.astype(np.int32)
+    model.n_support_ = _narrow(machine.n_support)
     model.dual_coef_ = machine.dual_coef
     model.intercept_ = machine.intercept
     model.n_features_in_ = machine.n_features
     model.probA_ = model.probB_ = np.zeros(0)
     if machine.rows is not None:
-        model.support_ = machine.rows.astype(np.int32)
+        model.support_ = _narrow(machine.rows)
     if machine.feature_names is not None:
         model.feature_names_in_ = machine.feature_names
     if n_rows is not None:
@@ -58,3 +59,9 @@ def store_solutions(model: Any, solutions: list[Solution]) -> None:
     model.n_iter_ = np.array([solution.steps for solution in solutions], dtype=np.int32)
     ended_well = (Status.SOLVED, Status.IMPORTED)
     model.fit_status_ = int(any(solution.status not in ended_well for solution in solutions))
+
+
+def _narrow(numbers: NDArray[np.int64]) -> NDArray[Any]:
+    """Return whole numbers as int32, as scikit-learn has them, where all of them fit."""
+    fits = int(numbers.max(initial=0)) <= np.iinfo(np.int32).max
+    return numbers.astype(np.int32) if fits else numbers

@@ -7,14 +7,16 @@ it follows from the scores, and must be the model's.
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hinge.errors import InvalidParameterError, ModelFileError
+from hinge.errors import HingeError, InvalidParameterError, ModelFileError
 from hinge.estimators.svc import SVC
 from hinge.estimators.svc_cv import SVCCV
+from hinge.kernels.gamma import checked_gamma
 from hinge.models.budget import Budget
 from hinge.models.fields import Fields
 from hinge.models.kernel_file import put_machine, take_machine, tensors_of_machine
@@ -111,9 +113,7 @@ def take_chosen_machine(fields: Fields, tensors: Tensors, budget: Budget) -> SVC
     machine = take_machine(fields, tensors, budget)
     own = machine.get_params(deep=False)
     shared = SVCCV().get_params(deep=False).keys() & own.keys() - {"gamma"}
-    gamma = selection.take("gamma")
-    if not isinstance(gamma, str | float):
-        raise selection.wrong("gamma", gamma, "a number or the name of a rule")
+    gamma = _take_gamma(selection)
     model = SVCCV(
         take_values(selection, Cs),
         gammas=None if gammas is None else gammas.tolist(),
@@ -132,6 +132,15 @@ def take_chosen_machine(fields: Fields, tensors: Tensors, budget: Budget) -> SVC
     for name in _TABLES:
         setattr(model, f"{name}_", tables[name])
     return model
+
+
+def _take_gamma(selection: Fields) -> float | str:
+    """Return the parameter ``gamma``: a number or a rule."""
+    gamma = selection.take("gamma")
+    if isinstance(gamma, str | float):
+        with contextlib.suppress(HingeError):
+            return checked_gamma(gamma)
+    raise selection.wrong("gamma", gamma, "a number of at least 0 or the name of a rule")
 
 
 def _take_tables(tensors: Tensors, has_gammas: bool) -> tuple[Floats, Floats | None, Tensors]:
@@ -167,13 +176,17 @@ def _check_choice(
     """Refuse a model that is not of the values that the scores choose."""
     with np.errstate(invalid="ignore", over="ignore"):
         means = scores.mean(axis=0).reshape(-1, len(Cs))
-    several = [0.0] if gammas is None else gammas.tolist()
-    places = [place for place in np.ndindex(*means.shape) if np.isfinite(means[place])]
-    best = min(places, key=lambda p: (-means[p], Cs[p[1]], several[p[0]]), default=None)
-    is_gamma = (
-        machine.gamma == gamma if gammas is None else best and machine.gamma == several[best[0]]
-    )
-    if best is None or Cs[best[1]] != machine.C or not is_gamma:
+    # Of the best scores the least C counts, and of these the least gamma; in arrays, since as
+    # Python's own numbers a large table would take many times the file.
+    usable = np.where(np.isfinite(means), means, -np.inf)
+    rows, columns = np.nonzero((usable == usable.max(initial=-np.inf)) & np.isfinite(means))
+    is_best = len(rows) > 0
+    if is_best:
+        least = columns[Cs[columns] == Cs[columns].min()][0]
+        rows = rows[Cs[columns] == Cs[least]]
+        is_gamma = machine.gamma == (gamma if gammas is None else float(gammas[rows].min()))
+        is_best = Cs[least] == machine.C and is_gamma
+    if not is_best:
         message = "the model is not of the values that the scores choose."
         raise ModelFileError(message)
 

@@ -27,7 +27,12 @@ from hinge.models.class_labels import put_labels, take_labels, tensors_of_labels
 from hinge.models.fields import Fields
 from hinge.models.fitted_machine import fitted_machine
 from hinge.models.kernel_content import is_resolved_from, put_kernel, take_kernel
-from hinge.models.kernel_machine import KernelMachine, differs_from_solutions, wrong_sign
+from hinge.models.kernel_machine import (
+    KernelMachine,
+    differs_from_solutions,
+    overflowing_vector,
+    wrong_sign,
+)
 from hinge.models.linear_file import sparse_rows
 from hinge.models.parameters import (
     check_options,
@@ -275,6 +280,9 @@ def _check_machine(machine: KernelMachine, n_rows: int | None) -> None:
     if (machine.vectors is None) is not isinstance(machine.kernel, Precomputed):
         message = f"a machine with a {machine.kernel.name} kernel has other support vectors."
         raise ModelFileError(message)
+    if machine.vectors is not None and overflowing_vector(machine.vectors) is not None:
+        message = "a support vector has a squared norm beyond floating point; no fit takes such."
+        raise ModelFileError(message)
     if machine.is_precomputed and n_rows not in (None, machine.n_features):
         message = f"a kernel matrix of {n_rows} rows has as many features; here it has others."
         raise ModelFileError(message)
@@ -331,5 +339,11 @@ def _adopt_weights(model: Any, tensors: Tensors) -> None:
     """Set what the estimator has besides its machine."""
     if "class_weight" in tensors:
         model.class_weight_ = tensors["class_weight"]
+        given = model.class_weight or {}
+        if isinstance(given, dict):  # else they were balanced, which only the data can confirm
+            wanted = [given.get(label, 1.0) for label in model.classes_.tolist()]
+            if not np.array_equal(model.class_weight_, wanted):
+                message = "tensor 'class_weight' is not what the parameters say."
+                raise ModelFileError(message)
     nothing = np.zeros(0)
     model.probA_, model.probB_ = (tensors.get(name, nothing) for name in _SIGMOIDS)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hinge.kernels import Kernel, Precomputed
@@ -20,6 +21,8 @@ from hinge.result import Point
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+_VECTORS_AT_A_TIME = 1024
 
 
 @dataclass(frozen=True)
@@ -126,6 +129,23 @@ def wrong_sign(n_support: Any, dual_coef: Floats) -> tuple[int, int, int] | None
             wrong = values < 0.0 if is_positive else values > 0.0
             if wrong.any():
                 return part.start + int(np.argmax(wrong)), own, other
+    return None
+
+
+def overflowing_vector(vectors: Any) -> int | None:
+    """Return the first support vector whose squared norm overflows; no row of data has such a one.
+
+    Parameters
+    ----------
+    vectors : ndarray or csr_array of shape (n_support, n_features)
+        Support vectors of finite numbers.
+    """
+    for start in range(0, vectors.shape[0], _VECTORS_AT_A_TIME):
+        few: Any = sp.csr_array(vectors[start : start + _VECTORS_AT_A_TIME], dtype=np.float64)
+        with np.errstate(over="ignore"):
+            squares = np.asarray(few.power(2).sum(axis=1)).ravel()
+        if not np.isfinite(squares).all():
+            return start + int(np.argmin(np.isfinite(squares)))
     return None
 
 

@@ -44,6 +44,8 @@ _LONGEST_WORD_LINE = 256
 _COUNT = re.compile(rb"[0-9]{1,18}")
 _WHOLE = re.compile(rb"-?[0-9]{1,18}")
 _TOKEN = re.compile(rb"[^ \t\r\n]+")
+_PER_PAIR = 1200  # bytes that Python needs for what is known of a pair
+_SPARE = 45_000_000
 _MOST_DEGREE = 2**31 - 1  # LIBSVM holds it as int
 
 
@@ -193,6 +195,10 @@ class _HeaderReader:
                 f"nr_class {count} asks for {needed // 2} numbers after rho, which take at least "
                 f"{needed} bytes; {left} are left. The file may be cut off."
             )
+            self._refuse_at("nr_class", reason)
+        size = self._bytes_left() + self.file.tell()
+        if needed // 2 * _PER_PAIR > 3 * size + _SPARE:
+            reason = f"{count} classes make {needed // 2} pairs, too many for {size} bytes."
             self._refuse_at("nr_class", reason)
         return count
 

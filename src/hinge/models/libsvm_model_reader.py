@@ -16,6 +16,7 @@ from hinge.models.kernel_machine import (
     KernelMachine,
     class_slices,
     coefficient_row,
+    overflowing_vector,
     pairs,
     wrong_sign,
 )
@@ -27,8 +28,7 @@ from hinge.parameters import count, positive
 
 Floats = NDArray[np.float64]
 
-_PER_PAIR = 1200  # bytes that Python needs for what is known of a pair
-_SPARE = 45_000_000
+_VECTORS_AT_A_TIME = 1 << 14  # whose coefficients are moved at once
 
 
 def read_libsvm(
@@ -86,17 +86,11 @@ def read_libsvm(
     name = str(path)
     with Path(path).open("rb") as file:
         header, line = read_header(file, name)
-        size = os.fstat(file.fileno()).st_size
-        n_pairs = len(header.rho)
-        if n_pairs * _PER_PAIR > 3 * size + _SPARE:
-            reason = (
-                f"{len(header.labels)} classes make {n_pairs} pairs, too many for {size} bytes."
-            )
-            refuse(name, reason)
         order = np.argsort(np.asarray(header.labels, dtype=np.int64))
         coef, vectors = VectorReader(file, name, header, line).read(order)
     _reorder(coef, header, order)
     _check_signs(name, coef, header, order, line)
+    _check_norms(name, vectors, header, order, line)
     machine, base = _machine(name, header, order, coef, vectors, n_features)
     model = imported_machine(
         machine,
@@ -116,16 +110,24 @@ def _reorder(coef: Floats, header: Header, order: NDArray[np.intp]) -> None:
     n_classes = len(order)
     slices = class_slices(np.asarray(header.n_support)[order])
     for own, part in enumerate(slices):
-        before = coef[:, part].copy() if n_classes > 2 else coef[:, part]
-        for other in range(n_classes):
-            if other == own:
-                continue
-            old = coefficient_row(int(order[own]), int(order[other]))
-            values = before[old]
-            is_turned = (order[own] < order[other]) != (own < other)
-            # With two classes the second is the positive one; with more, the first of a pair.
-            is_turned ^= n_classes == 2
-            coef[coefficient_row(own, other), part] = -values if is_turned else values
+        old = [
+            coefficient_row(int(order[own]), int(order[other]))
+            for other in range(n_classes)
+            if other != own
+        ]
+        turned = np.array(
+            [
+                # With two classes the second is the positive one; with more, the first of a pair.
+                ((order[own] < order[other]) != (own < other)) ^ (n_classes == 2)
+                for other in range(n_classes)
+                if other != own
+            ]
+        )
+        for start in range(part.start, part.stop, _VECTORS_AT_A_TIME):
+            few = slice(start, min(start + _VECTORS_AT_A_TIME, part.stop))
+            moved = coef[old, few]
+            moved[turned] *= -1.0
+            coef[:, few] = moved
 
 
 def _intercepts(header: Header, order: NDArray[np.intp]) -> Floats:
@@ -162,13 +164,28 @@ def _check_signs(
         return
     number, own, other = wrong
     labels = np.asarray(header.labels)[order]
-    inside = number - int(counts[:own].sum())
-    where = line + 1 + sum(header.n_support[: int(order[own])]) + inside
     reason = (
         f"the coefficient of this support vector of class {labels[own]} against class "
         f"{labels[other]} has the sign of the other class; label or nr_sv may be wrong."
     )
-    refuse(path, reason, where)
+    refuse(path, reason, _line_of(number, header, order, line))
+
+
+def _check_norms(
+    path: str, vectors: Any, header: Header, order: NDArray[np.intp], line: int
+) -> None:
+    number = None if header.is_precomputed else overflowing_vector(vectors)
+    if number is not None:
+        reason = "the squared norm of this support vector overflows; no row of data has such a one."
+        refuse(path, reason, _line_of(number, header, order, line))
+
+
+def _line_of(number: int, header: Header, order: NDArray[np.intp], line: int) -> int:
+    """Return the line of a support vector, given its number in the order of sorted classes."""
+    ends = np.cumsum(np.asarray(header.n_support)[order])
+    own = int(np.searchsorted(ends, number, side="right"))
+    inside = number - (int(ends[own - 1]) if own else 0)
+    return line + 1 + sum(header.n_support[: int(order[own])]) + inside
 
 
 def _machine(

@@ -13,7 +13,7 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,6 +25,8 @@ from hinge.models.text_models import LONGEST_NUMBER, decimal, refuse, shown
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+_PER_VECTOR = 24  # bytes that a support vector takes without numbers, while it is read
+_SPARE = 45_000_000
 _PIECE = 1 << 18  # bytes that are parsed at once
 _LONGEST_TOKEN = LONGEST_NUMBER + 11
 _BYTES = b"0123456789+-.eE: \t\r\n"
@@ -78,11 +80,13 @@ class VectorReader:
         """
         stored = self._count()
         self._place_of = _places(self._header.n_support, order)
-        lengths = np.empty(len(stored), dtype=np.int64)
-        lengths[self._place_of] = stored
-        starts = np.concatenate(([0], np.cumsum(lengths)))
+        count = len(stored)
+        starts = np.zeros(count + 1, dtype=np.int64)
+        starts[1:][self._place_of] = stored
+        del stored
+        np.cumsum(starts, out=starts)
         self._starts = starts
-        self._coef = np.empty((self._header.n_coefficients, len(stored)))
+        self._coef = np.empty((self._header.n_coefficients, count))
         self._values = np.empty(int(starts[-1]))
         self._columns = np.empty(int(starts[-1]), dtype=np.int32)
         self._file.seek(self._start)
@@ -90,12 +94,13 @@ class VectorReader:
         for piece in self._pieces():
             self._take(piece, place)
         width = int(self._columns.max(initial=0)) + 1
-        shape = (len(stored), width)
+        shape = (count, width)
+        del self._place_of
         narrow = starts.astype(np.int32) if int(starts[-1]) < 2**31 else starts
         vectors = sp.csr_array((self._values, self._columns, narrow), shape=shape)
         return self._coef, vectors
 
-    def _count(self) -> Ints:
+    def _count(self) -> NDArray[np.int32]:
         """Return how many features each support vector has, by counting colons."""
         header = self._header
         left = self._file.seek(0, os.SEEK_END) - self._start
@@ -108,7 +113,7 @@ class VectorReader:
                 "may be cut off."
             )
             refuse(self._path, reason, self._first_line - 1)
-        counts = np.zeros(header.n_lines + 1, dtype=np.int64)
+        counts = np.zeros(header.n_lines + 1, dtype=np.int32)
         line, last = 0, b"\n"
         while piece := self._file.read(_PIECE):
             characters = np.frombuffer(piece, np.uint8)
@@ -127,6 +132,15 @@ class VectorReader:
         if line < header.n_lines:
             reason = f"{line} support vectors; the header asks for {header.n_lines}."
             refuse(self._path, reason, self._first_line + line - 1)
+        needed = (8 * header.n_coefficients + _PER_VECTOR) * header.n_lines + 12 * int(
+            counts.sum(dtype=np.int64)
+        )
+        if needed > 4 * left + _SPARE:
+            reason = (
+                f"{header.n_lines} support vectors would take {needed} bytes, too many for the "
+                f"{left} of their lines."
+            )
+            refuse(self._path, reason, self._first_line - 1)
         return counts[:-1]
 
     def _pieces(self) -> Iterator[bytes]:
@@ -313,10 +327,14 @@ def _lines_of(piece: bytes) -> list[bytes]:
     return [part + b"\n" for part in parts[:-1]] + [parts[-1]]
 
 
-def _places(n_support: tuple[int, ...], order: NDArray[np.intp]) -> Ints:
+def _places(n_support: tuple[int, ...], order: NDArray[np.intp]) -> NDArray[Any]:
     """Return where each support vector of the file goes when classes come in another order."""
     counts = np.asarray(n_support, dtype=np.int64)
     moved = np.empty(len(counts), dtype=np.int64)
     moved[order] = np.concatenate(([0], np.cumsum(counts[order])[:-1]))
     begins = np.concatenate(([0], np.cumsum(counts)[:-1]))
-    return np.arange(int(counts.sum())) + np.repeat(moved - begins, counts)
+    total = int(counts.sum())
+    places: Any = np.arange(total, dtype=np.int32 if total < 2**31 else np.int64)
+    for shift, begin, count in zip(moved - begins, begins, counts, strict=True):
+        places[begin : begin + count] += shift
+    return np.asarray(places)
