@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import hinge
 from hinge.estimators.svc import SVC
-from hinge.kernels import Normalised, Polynomial
+from hinge.kernels import Normalised, Polynomial, Precomputed
 from hinge.models import Checkpoint, save, save_checkpoint
 
 LABELS: list[list[object]] = [[0, 1], ["a", "b", "c"], [True, False], [2.0, 3.0, 5.0]]
@@ -30,6 +30,9 @@ KERNELS: dict[str, dict[str, object]] = {
     "precomputed": {"kernel": "precomputed"},
     "object": {"kernel": Normalised(Polynomial(2, 0.5, 1.0)), "max_iter": 1},
     "none": {"kernel": "laplacian", "max_iter": 0},
+    "chi2": {"kernel": "chi2", "gamma": 0.5},
+    "psd": {"kernel": Precomputed(psd=True), "class_weight": {"a": 2.0}},
+    "wide": {"kernel": "linear", "probability": True},
 }
 MACHINES = [
     (LABELS[0], "rbf", True),
@@ -40,6 +43,9 @@ MACHINES = [
     (LABELS[0], "precomputed", True),
     (LABELS[1], "object", True),
     (LABELS[0], "none", True),
+    (LABELS[2], "chi2", False),
+    (LABELS[1], "psd", True),
+    (LABELS[0], "wide", True),
 ]
 
 
@@ -65,7 +71,7 @@ def model_files() -> list[bytes]:
     files.append(_long_lists())
     files += [_chosen(labels, proof) for labels in LABELS[:2] for proof in (True, False)]
     files += [_machine(labels, kernel, proof) for labels, kernel, proof in MACHINES]
-    files.append(_chosen_machine())
+    files += [_chosen_machine(), _chosen_machine(gammas=None, kernel="linear", probability=True)]
     return files
 
 
@@ -115,7 +121,9 @@ def _chosen(labels: list[object], proof: bool) -> bytes:
 def _machine(labels: list[object], kernel: str, proof: bool) -> bytes:
     """Return the file of a kernel machine."""
     X, y = data(labels)
-    rows = {"sparse": sp.csr_array(X * (X > 0.5)), "precomputed": X @ X.T}.get(kernel, X)
+    forms = {"sparse": sp.csr_array(X * (X > 0.5)), "precomputed": X @ X.T, "psd": X @ X.T}
+    forms |= {"chi2": np.abs(X).astype(np.float32), "wide": _wide(X)}
+    rows = forms.get(kernel, X)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", FutureWarning)
@@ -123,9 +131,18 @@ def _machine(labels: list[object], kernel: str, proof: bool) -> bytes:
     return _saved(lambda path: save(model, path, proof))
 
 
-def _chosen_machine() -> bytes:
+def _wide(X: np.ndarray) -> sp.csr_array:
+    """Return rows that have few of very many features."""
+    few = sp.csr_array(X)
+    return sp.csr_array((few.data, few.indices * 2**28, few.indptr), shape=(len(X), 2**30))
+
+
+def _chosen_machine(**options: object) -> bytes:
     """Return the file of a kernel machine whose C and gamma were chosen by cross-validation."""
-    model = hinge.SVCCV([0.1, 1.0], gammas=[0.5, 1.0], cv=2).fit(*data(LABELS[1]))
+    chosen = {"gammas": [0.5, 1.0], "cv": 2, **options}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        model = hinge.SVCCV([0.1, 1.0], **chosen).fit(*data(LABELS[1]))
     return _saved(lambda path: save(model, path))
 
 
