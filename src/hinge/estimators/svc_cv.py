@@ -394,6 +394,7 @@ class SVCCV(KernelClassifier):
         warm = [None] * len(pairs)
         solutions = solve_one_vs_one(rows, pairs, own.objective, warm, plan, flag)
         machine = self._machine(self.C_, self.gamma_)
+        machine.approximations_ = None
         machine._store(solutions, pairs, rows, own)
         self._name_features(machine)
         self.best_estimator_ = machine

@@ -28,6 +28,7 @@ def adopt(model: Any, machine: KernelMachine, n_rows: int | None = None) -> None
     model.kernel_ = machine.kernel
     model._gamma = float(getattr(machine.kernel, "gamma", 0.0))
     model._C_of_fit = float(model.C)
+    model.approximations_ = None
     model.support_vectors_ = np.zeros((0, 0)) if machine.vectors is None else machine.vectors
     model.n_support_ = _narrow(machine.n_support)
     model.dual_coef_ = machine.dual_coef
