@@ -139,12 +139,23 @@ def _rows(source: str, n_rows: int) -> tuple[Any, Any]:
         X, y = arrays.read(cached_arrays("covtype", "float64"))
         chosen = np.random.default_rng(0).permutation(len(y))[:n_rows]
         return np.ascontiguousarray(X[chosen]), y[chosen]
+    return shards(n_rows)
+
+
+def shards(n_rows: int) -> tuple[Any, Any]:
+    """Return the synthetic rows in their memory-mapped file, which is written if it is not there.
+
+    Parameters
+    ----------
+    n_rows : int
+        How many.
+    """
     path = cache_folder() / "shards" / f"{n_rows}x{_FEATURES}.hingedata"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         write_shards(path, _synthetic(n_rows))
-    shards = open_shards(path)
-    return shards.X, shards.y
+    opened = open_shards(path)
+    return opened.X, opened.y
 
 
 def _synthetic(n_rows: int) -> Iterator[Dataset]:

@@ -9,6 +9,7 @@ from tests.solvers.data import two_clouds
 import hinge
 from hinge import Problem, Status, Stop, solve
 from hinge.solvers import DualCoordinate, get_solver, solver_names
+from hinge.solvers.auto import Watch, choose
 from hinge.testing import verify
 
 LOSSES = ["hinge", "squared_hinge", "huber"]
@@ -78,3 +79,26 @@ def test_separable_data_that_are_not_scaled(loss: str, intercept: str) -> None:
     solution = solve(problem, stop=stop)
     assert solution.status is Status.SOLVED
     verify(problem, solution, stop)
+
+
+def _watch(*claims: tuple[int, float]) -> Watch:
+    watch = Watch(np.full((Watch.LENGTH, 2), np.nan), (0.0, 100.0, 1.0), 1e-4)
+    for work, gap in claims:
+        watch.note(work, gap)
+    return watch
+
+
+def test_a_first_claim_is_trusted_less_than_a_second() -> None:
+    # One decade of four in 50, then in 100: what is left is forecast to take 150 and 300.
+    assert _watch((50, 0.1)).work_left() == pytest.approx(150)
+    assert not _watch((50, 0.1)).is_overtaken()
+    assert _watch((150, 0.1)).is_overtaken()  # 450: more than four times the rival's 100
+    assert _watch((50, 1.0 - 1e-9), (100, 0.1)).is_overtaken()
+
+
+@pytest.mark.parametrize(("scale", "first"), [(0.3, "dual-coordinate"), (1.0, "interior-point")])
+def test_many_stiff_rows_are_not_left_to_coordinate_descent(scale: float, first: str) -> None:
+    X = scale * np.random.default_rng(0).normal(size=(40_000, 50))
+    problem = Problem(X, X[:, 0] > 0, intercept="free")
+    able = ["dual-coordinate", "interior-point", "primal-newton"]
+    assert choose(problem, 1e-3, able).names[0] == first

@@ -40,9 +40,11 @@ SHORT_TRIAL = 0.1  # the same where few rows can be left out: then its gap does 
 LEAST_GAP = 1e-12  # what gap 0 is taken for: below, objective values are all rounding
 _DEFAULT_GAP = 1e-3
 
-_SOON = 4.0  # a rival that costs less than this many times the first look at coordinate descent
-_CROWDED = 100.0  # goes first if there are more rows for a feature: few of them can be left out,
-_EASY = 1.0  # and if the mean of cost times squared norm is above this
+_CROWDED = 100.0  # rows for a feature from which few of them can be left out: there a rival goes
+# first if it costs less than so many times a first look at coordinate descent, by the mean of cost
+# times squared norm, above which it is so.
+_SOON = ((20.0, 8.0), (1.0, 4.0))
+_UNSURE = 4.0  # times the rival's cost: what a forecast must say that has only one claim to go by
 _FIRST_LOOK = 10.0  # passes before coordinate descent says anything
 
 FIRST = "dual-coordinate"
@@ -105,12 +107,18 @@ def choose(problem: Problem, gap: float | None, able: Sequence[str]) -> Choice:
     rival, cost = rivals[0], costs[rivals[0]]
     look = _FIRST_LOOK * unit * problem.rows.n_stored
     is_crowded = problem.n_rows > _CROWDED * problem.n_features
-    if is_crowded and cost < _SOON * look and _stiffness(problem) > _EASY:
+    if is_crowded and cost < _patience(problem) * look:
         reason = f"{rival} costs little more than a first look at what {FIRST} can do"
         return Choice((*rivals, FIRST), math.inf, unit, reason)
     reason = f"{FIRST} first, {rival} if that takes longer"
     trial = SHORT_TRIAL if is_crowded else TRIAL
     return Choice((FIRST, *rivals, FIRST), cost, unit, reason, trial)
+
+
+def _patience(problem: Problem) -> float:
+    """Return how many first looks at coordinate descent a rival may cost that goes first."""
+    stiffness = _stiffness(problem)
+    return next((looks for above, looks in _SOON if stiffness > above), 0.0)
 
 
 def _stiffness(problem: Problem) -> float:
@@ -181,7 +189,9 @@ class Watch:
         count = self._count
         if not count or self.past[count - 1, 0] * self.unit_cost < self.trial_cost:
             return False
-        return self.work_left() * self.unit_cost > self.rival_cost
+        # Its gap falls faster later on than from zero weights to its first claim.
+        doubt = 1.0 if len(self._earlier()) else _UNSURE
+        return self.work_left() * self.unit_cost > doubt * self.rival_cost
 
     def work_left(self) -> float:
         """Return the forecast of the work that is left; infinite if the gap does not narrow."""
@@ -189,11 +199,16 @@ class Watch:
         work, gap = claims[-1]
         if gap <= self.target:
             return 0.0
-        earlier = claims[claims[:, 0] <= 0.5 * work]
+        earlier = self._earlier()
         work_then, gap_then = earlier[-1] if len(earlier) else (0.0, 1.0)  # of zero weights
         if not gap < gap_then:
             return math.inf
         return float((work - work_then) * math.log(gap / self.target) / math.log(gap_then / gap))
+
+    def _earlier(self) -> Floats:
+        """Return the claims of the first half of the work."""
+        claims = self.past[: self._count]
+        return claims[claims[:, 0] <= 0.5 * claims[-1, 0]]
 
 
 def _digits(gap: float | None) -> float:
