@@ -286,6 +286,17 @@ void movement(Vector<const double> w, Vector<const double> before, Matrix matrix
                     products.data());
 }
 
+void combine(double a, Vector<const double> x, double b, Vector<const double> y,
+             Vector<double> total) {
+    const std::int64_t width = length(x.size());
+    require_entries(y.size(), width, "y");
+    require_entries(total.size(), width, "total");
+    const double* const out = total.data();
+    const auto apart = [&](const double* in) { return in + width <= out || out + width <= in; };
+    require_that(apart(x.data()) && apart(y.data()), "total shares no memory with x or y");
+    hinge::combine(a, x.data(), b, y.data(), width, total.data());
+}
+
 void bind_positions(nb::module_& module) {
     const auto unlocked = nb::call_guard<nb::gil_scoped_release>();
     nb::class_<CellPositions>(module, "CellPositions", "Rows cell by cell, with stored margins.")
@@ -324,6 +335,9 @@ void bind_positions(nb::module_& module) {
                nb::arg("intercept_step"), nb::arg("order").noconvert(), nb::arg("range"),
                nb::arg("keys").noconvert(), nb::arg("slopes").noconvert().none(), unlocked,
                "Fill keys and slopes of a range of positions; return the largest slope.");
+    module.def("combine", &combine, nb::arg("a"), nb::arg("x").noconvert(), nb::arg("b"),
+               nb::arg("y").noconvert(), nb::arg("total").noconvert(), unlocked,
+               "Write a x + b y.");
     module.def("movement", &movement, nb::arg("w").noconvert(), nb::arg("before").noconvert(),
                nb::arg("matrix").noconvert(), nb::arg("products").noconvert(), unlocked,
                "Write w'w, and the products of w - before with itself and the matrix's rows.");

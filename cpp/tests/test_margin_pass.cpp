@@ -115,6 +115,15 @@ void check_sums(const Sums& got, const Sums& want, const std::string& what) {
     }
 }
 
+void test_combine(const Data& data) {
+    const std::int64_t width = data.width;
+    std::vector<double> total(data.w.size());
+    hinge::combine(3.0, data.w.data(), -0.5, data.w.data(), width, total.data());
+    for (std::size_t j = 0; j < total.size(); ++j) {
+        check_close(total[j], 2.5 * data.w[j], kTolerance, "3 w - w / 2");
+    }
+}
+
 template <class Rows>
 void test_pass(const Data& data, const Rows& rows, const hinge::LossPieces& loss,
                const std::string& what) {
@@ -262,6 +271,7 @@ int main() {
         }
         test_parabola(data, data.dense_rows(), "dense");
         test_parabola(data, data.sparse_rows(), "sparse");
+        test_combine(data);
     }
     test_movement(random);
     return hinge::testing::finish();

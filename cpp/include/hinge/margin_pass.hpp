@@ -164,6 +164,15 @@ inline void movement(const double* w, const double* before, const double* matrix
     }
 }
 
+// a x + b y, in one read of each.
+inline void combine(double a, const double* __restrict x, double b, const double* __restrict y,
+                    std::int64_t width, double* __restrict total) noexcept {
+#pragma omp simd
+    for (std::int64_t k = 0; k < width; ++k) {
+        total[k] = multiply_add(a, x[k], b * y[k]);
+    }
+}
+
 // Listed rows, corrected: the caller's sums count those that `stored` has on the linear piece as
 // still being there. Adds to `gradient` minus the change of the gradient, to `sums` the changes.
 template <class Rows>

@@ -29,3 +29,8 @@ def dot(a: Floats, b: Floats) -> float:
 def norm(a: Floats) -> float:
     """Return the Euclidean norm of a vector, none too small where squares underflow."""
     return math.sqrt(dot(a, a) + len(a) * SMALLEST)
+
+
+def combine(a: float, x: Floats, b: float, y: Floats, total: Floats) -> None:
+    """Write a x + b y into an array of its own, in one read of each."""
+    core.combine(a, x, b, y, total)

@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 
 from hinge.block_map import map_blocks
 from hinge.bounds import Bound, ResortPolicy
+from hinge.bounds.products import combine
 from hinge.losses import optimal_intercepts
 from hinge.parameters import not_negative, positive
 from hinge.problem import Intercept, Problem
@@ -208,8 +209,8 @@ class Gradient(Solver):
 
     def _descend(self, state: GradientState) -> None:
         """Try one step and take it, or halve the step length."""
-        trial = state.slope * -state.length
-        trial += state.vector
+        trial = np.empty_like(state.vector)
+        combine(1.0, state.vector, -state.length, state.slope, trial)
         step = state.steps + 1
         if step % _LOOK == 0 and np.array_equal(trial, state.vector):
             state.steps, state.at_rest = step, True
@@ -250,15 +251,14 @@ class Gradient(Solver):
         state.work += touched + problem.n_features + _CALL
         total = _total_weight(problem)
         penalty = 1.0 / (problem.C * total)
-        slope = vector * penalty
-        # In place: where rows are sparse, vectors of all features are most of the work.
-        losses = found.gradient
-        losses *= 1.0 / total
-        slope[:-1] += losses
-        if problem.intercept is not Intercept.AUGMENTED:
+        # At one go: where rows are sparse, vectors of all features are most of the work.
+        slope = np.empty_like(vector)
+        combine(penalty, vector[:-1], 1.0 / total, found.gradient, slope[:-1])
+        slope[-1] = constant * found.gradient_b / total
+        if problem.intercept is Intercept.AUGMENTED:
+            slope[-1] += penalty * last
+        else:
             square -= last * last
-            slope[-1] = 0.0
-        slope[-1] += constant * found.gradient_b / total
         return 0.5 * penalty * square + found.value / total, slope, found.bound / total
 
     def point(self, state: GradientState) -> Point:
