@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.bounds import descent, gaussians, page, plain_pass, sampled
+from benchmarks.bounds import descent, gaussians, page, penalty, plain_pass, sampled
 from benchmarks.bounds.record import Record
 from benchmarks.bounds.sets import SETS, PaperSet, find_set
 from benchmarks.suite.arrays import cache_folder
 from hinge.errors import InvalidParameterError
 
-TABLES = ("passes", "figure3", "table2", "table3", "bounds")
+TABLES = ("passes", "figure3", "penalty", "table2", "table3", "bounds")
 BOUNDS = ("sphere", "centred", "norms", "box", "clusters", "tree", "trajectory")
 _QUICK_SETS = ("reuters21578",)
 # All tables together take some ten minutes of one core; a run that is cut short goes on.
@@ -68,6 +68,9 @@ def _rows(
             epsilons = descent.EPSILONS[:2] if quick else descent.EPSILONS
             if any(f"{each.name} {eps:g}" not in known for eps in epsilons):
                 yield from descent.table2(each, epsilons, options.every)
+        elif name == "penalty":
+            if each.name == penalty.SET and not known:
+                yield from penalty.held_out_errors(each)
         elif name == "passes":
             if f"{each.name} csr" not in known:
                 yield from plain_pass.passes(each, 5 if quick else _ROUNDS)

@@ -24,7 +24,7 @@ from hinge.solvers import Gradient
 from hinge.threads import single_threaded_blas
 
 EPSILONS = (1e-4, 1e-5, 1e-6)
-_WIDTH = 0.01  # the h of the paper
+WIDTH = 0.01  # the h of the paper
 _TURN = 20  # steps
 _KEPT = 400  # points of the curve of examined rows
 # Iterations, seconds without and with, training and test error in percent, as printed.
@@ -104,7 +104,7 @@ class Runner:
 def problem_of(each: PaperSet, X: Any, y: Any) -> Problem:
     """Return the problem of Table 2: Huber loss, the paper's lambda, a free intercept."""
     C = C_from_lambda(each.gradient_penalty, len(y))
-    return Problem(X, y, loss=Huber(_WIDTH), C=C, intercept="free")
+    return Problem(X, y, loss=Huber(WIDTH), C=C, intercept="free")
 
 
 def errors(coef: Any, intercept: float, X: Any, y: Any) -> float:

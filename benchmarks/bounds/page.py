@@ -19,17 +19,24 @@ def write(record: Record, folder: Path, stem: str = "bounds") -> None:
     for title, rows, make in (
         ("The pass over every row", record.rows("passes"), _passes),
         ("Figure 3: two Gaussians", record.rows("figure3"), _figure3),
+        ("The penalty of the text set", record.rows("penalty"), _penalty),
         ("Table 2: gradient descent", record.rows("table2"), _table2),
         ("Table 3: Pegasos", record.rows("table3"), _table3),
         ("Rows examined by each bound", record.rows("bounds"), _bounds),
     ):
         if rows:
-            parts.append(f"## {title}\n\n{make(list(rows.values()))}")
+            parts.append(f"## {title}\n\n{make(_in_order(rows))}")
             kinds = {"Figure 3": "gaussians", "Table 2:": "examined", "Table 3:": "speedups"}
             shown = f"{stem}-{kinds.get(title[:8], '')}.png"
             if shown in names:
                 parts.append(f"![{title}]({shown})")
     (folder / f"{stem}.md").write_text("\n\n".join(parts) + "\n")
+
+
+def _in_order(rows: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows set by set, whichever was measured first."""
+    names = [each.name for each in SETS]
+    return sorted(rows.values(), key=lambda row: names.index(row["set"]) if "set" in row else 0)
 
 
 def _heading(record: Record) -> str:
@@ -81,6 +88,18 @@ def _figure3(rows: list[dict[str, Any]]) -> str:
     ]
     head = f"Points examined of {rows[0]['n']} for the zero-one loss, mean of {rows[0]['repeats']}."
     return f"{head}\n\n{table(['noise', *bounds], lines)}"
+
+
+def _penalty(rows: list[dict[str, Any]]) -> str:
+    best = min(rows, key=lambda row: (row["errors"], -row["penalty"]))
+    lines = [[f"{row['penalty']:g}", str(row["errors"])] for row in rows]
+    text = (
+        f"Errors on {rows[0]['held_out']} training rows that were held out. The paper takes the "
+        "lambda with the fewest, the largest of several: 1e-07 on RCV1, and here "
+        f"{best['penalty']:g}. It matters: with 1e-07, gradient descent on this set takes 4480 "
+        "steps to eps = 1e-04 and is not at 1e-05 after 200 s."
+    )
+    return f"{text}\n\n{table(['lambda', 'errors'], lines)}"
 
 
 def _table2(rows: list[dict[str, Any]]) -> str:

@@ -11,7 +11,7 @@ from hinge.durable import atomic_write
 
 
 class Record:
-    """Rows of tables by name, written to JSON after every change.
+    """Rows of tables by name, written to JSON after every change; runs may share a file.
 
     Parameters
     ----------
@@ -27,13 +27,12 @@ class Record:
         self.path = path
         report = new_report("Bounds on the change of margins", arguments)
         self.data: dict[str, Any] = {"tables": {}}
-        if path.exists() and not anew:
-            kept = json.loads(path.read_text())
-            if kept["machine"] == report.machine:
-                self.data = kept
+        self.data["machine"], self.data["date"] = report.machine, report.date
+        if anew:
+            path.unlink(missing_ok=True)
+        self._join()
         commands = [*self.data.get("command", "").split("; "), report.command]
         self.data["command"] = "; ".join(dict.fromkeys(each for each in commands if each))
-        self.data["machine"], self.data["date"] = report.machine, report.date
 
     def rows(self, table: str) -> dict[str, Any]:
         """Return the rows of a table by key."""
@@ -41,8 +40,23 @@ class Record:
         return found
 
     def keep(self, table: str, key: str, row: dict[str, Any]) -> None:
-        """Keep a row and write the file."""
+        """Keep a row and write the file, with what others have put there meanwhile."""
         self.rows(table)[key] = row
+        self._join()
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with atomic_write(self.path) as file:
             file.write((json.dumps(self.data, indent=1) + "\n").encode())
+
+    def _join(self) -> None:
+        """Take over what the file has and this record has not."""
+        if not self.path.exists():
+            return
+        kept = json.loads(self.path.read_text())
+        if kept["machine"] != self.data["machine"]:
+            return
+        for table, rows in kept["tables"].items():
+            for key, row in rows.items():
+                self.rows(table).setdefault(key, row)
+        commands = [kept.get("command", ""), self.data.get("command", "")]
+        parts = [each for command in commands for each in command.split("; ")]
+        self.data["command"] = "; ".join(dict.fromkeys(each for each in parts if each))

@@ -96,7 +96,14 @@ SETS: tuple[PaperSet, ...] = (
         "covtype", "CSR float64, class 2, features to [0, 1], random split", 1e-7, 1e-6, _covtype
     ),
     PaperSet("mnist", "CSR float64, 8 against the rest, pixels / 255", 1e-3, 1e-3, _mnist),
-    PaperSet("reuters21578", "CSR float64, topic earn, in place of RCV1", 1e-7, 1e-4, _reuters),
+    # The paper has 1e-7 for RCV1 in Table 2; for this set its rule finds 1e-4 (penalty.py).
+    PaperSet(
+        "reuters21578",
+        "CSR float64, topic earn, in place of RCV1, with a lambda of its own",
+        1e-4,
+        1e-4,
+        _reuters,
+    ),
     PaperSet(
         "usps-extended",
         "CSR float32, 0 against 1, every image at 121 places of a 26 x 26 frame, to [0, 1]",

@@ -9,7 +9,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks.bounds import command, descent, gaussians, page, pictures, sampled, sets
+from benchmarks.bounds import (
+    command,
+    descent,
+    gaussians,
+    page,
+    penalty,
+    pictures,
+    sampled,
+    sets,
+)
 from benchmarks.bounds.record import Record
 from tests.solvers.data import two_clouds
 
@@ -120,6 +129,17 @@ def test_what_another_machine_has_measured_is_measured_anew(tmp_path: Path) -> N
     kept = json.loads((tmp_path / "bounds.json").read_text())
     (tmp_path / "bounds.json").write_text(json.dumps({**kept, "machine": "an abacus"}))
     assert not Record(tmp_path / "bounds.json", ["bounds"]).rows("table2")
+
+
+def test_the_penalty_with_the_fewest_errors_is_the_largest_of_several(tmp_path: Path) -> None:
+    rows = dict(penalty.held_out_errors(SMALL))
+    assert [row["penalty"] for row in rows.values()] == [10.0**k for k in range(2, -11, -1)]
+    assert all(0 <= row["errors"] <= row["held_out"] == 60 for row in rows.values())
+    record = Record(tmp_path / "bounds.json", ["bounds"])
+    for errors, key in zip((9, 3, 3, 4), list(rows)[3:], strict=False):
+        record.keep("penalty", key, {**rows[key], "errors": errors})
+    page.write(record, tmp_path)
+    assert "here 0.01." in (tmp_path / "bounds.md").read_text()
 
 
 def test_images_stand_at_every_place_of_the_frame() -> None:
