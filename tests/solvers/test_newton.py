@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -16,15 +15,6 @@ from hinge import Point, Problem, Status, Stop, solve
 from hinge.data import Dataset, open_shards, write_shards
 from hinge.solvers import Newton
 from hinge.solvers.linear.newton_state import MOST_FEATURES
-from hinge.threads import single_threaded_blas
-
-
-@pytest.fixture(autouse=True)
-def _one_thread_of_blas() -> Iterator[None]:
-    """Step solvers as the driver does: BLAS threads that wait for each other take minutes."""
-    with single_threaded_blas():
-        yield
-
 
 LOSSES = ["squared_hinge", "huber"]
 INTERCEPTS = ["augmented", "free", "none"]
