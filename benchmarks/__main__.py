@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from benchmarks.anytime import command as anytime
 from benchmarks.bounds import command as bounds
 from benchmarks.kernel import command as kernel
 from benchmarks.kernel import extremes as kernel_extremes
@@ -37,6 +38,7 @@ _CONTESTS = {
     "others": "other libraries, wherever they come within 0.1 %% of the optimum",
 }
 _KEEPING = {
+    "anytime": "labels of kernel machines before their evaluation is complete",
     "kernel-extremes": "kernel machines on unscaled rows, with C = 1e6 and degree 5; Ctrl-C",
     "kernel-growth": "kernel machines: time against the number of rows",
     "kernel-memory": "kernel machines: memory with caches of 50 MB and 4 GB",
@@ -167,6 +169,7 @@ def _keeping(options: argparse.Namespace, arguments: list[str]) -> int:
     output = cache_folder() / "quick" if options.quick else _RESULTS
     shown = [word for word in arguments if word != "--fresh"]
     module: Any = {
+        "anytime": anytime,
         "growth": growth,
         "kernel-extremes": kernel_extremes,
         "kernel-growth": kernel_growth,

@@ -8,9 +8,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from fuzz.anytime.exact import exact_value, gaussian_value
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.anytime.machines import KERNELS, exact_value, gaussian_value, random_machine
+from tests.anytime.machines import KERNELS, random_machine
 
 from hinge.anytime import AnytimePredictor, LargestRule, Options, Plan, Rule, SignRule, VoteRule
 from hinge.anytime.build import Parts, build

@@ -1,0 +1,1 @@
+"""Anytime classification: basis points a label takes, and time against full evaluations."""
