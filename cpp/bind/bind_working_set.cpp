@@ -1,13 +1,16 @@
-// Python's view of the decomposition method's native parts: the working set, and kept kernel rows.
+// Python's view of steps on the dual program of a kernel machine, and of kept kernel rows.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <tuple>
 
 #include "hinge/cached_rows.hpp"
+#include "hinge/coordinate_sweep.hpp"
 #include "hinge/working_set.hpp"
 #include "rows_view.hpp"
 
@@ -22,28 +25,118 @@ using Numbers = Array<const std::int64_t, 1>;
 using Floats = Array<const double, 1>;
 template <class Value>
 using Matrix = Array<const Value, 2>;
+using Matrix32 = Matrix<float>;
+using Variables = Array<double, 1>;
 
-template <class Value>
-std::tuple<std::int64_t, double> solve_working_set(Array<const Value, 2> kernel, Floats diagonal,
-                                                   Floats lower, Floats upper,
-                                                   Array<double, 1> beta, Array<double, 1> gradient,
-                                                   bool is_balanced, bool second_order,
-                                                   double tolerance, std::int64_t most_steps) {
-    const std::size_t count = beta.size();
-    require(kernel.shape(0) == count && kernel.shape(1) == count,
-            "the kernel matrix must have a row and a column for every variable");
+hinge::PairRule rule_of(bool second_order) {
+    return second_order ? hinge::PairRule::second_order : hinge::PairRule::first_order;
+}
+
+void require_program(std::size_t count, const Floats& diagonal, const Floats& lower,
+                     const Floats& upper, const Variables& gradient) {
     require_length(diagonal.size(), count, "diagonal");
     require_length(lower.size(), count, "lower");
     require_length(upper.size(), count, "upper");
     require_length(gradient.size(), count, "gradient");
+}
+
+template <class Value>
+std::tuple<std::int64_t, double> solve_working_set(Array<const Value, 2> kernel, Floats diagonal,
+                                                   Floats lower, Floats upper, Variables beta,
+                                                   Variables gradient, bool is_balanced,
+                                                   bool second_order, double tolerance,
+                                                   std::int64_t most_steps) {
+    const std::size_t count = beta.size();
+    require(kernel.shape(0) == count && kernel.shape(1) == count,
+            "the kernel matrix must have a row and a column for every variable");
+    require_program(count, diagonal, lower, upper, gradient);
     const nb::gil_scoped_release unlocked;
-    const auto rule = second_order ? hinge::PairRule::second_order : hinge::PairRule::first_order;
     const auto size = static_cast<std::int64_t>(count);
-    hinge::WorkingSetSolver<Value> solver({size, size, kernel.data(), diagonal.data(), lower.data(),
-                                           upper.data(), beta.data(), gradient.data(), is_balanced,
-                                           rule});
+    hinge::WholeMatrix<Value> matrix{kernel.data(), size};
+    hinge::WorkingSetSolver solver({size, diagonal.data(), lower.data(), upper.data(), beta.data(),
+                                    gradient.data(), is_balanced, rule_of(second_order)},
+                                   matrix);
     const hinge::WorkingSetEnd end = solver.solve(tolerance, most_steps);
     return {end.steps, end.violation};
+}
+
+// Kept rows as Python has them, and the variables that steps are for.
+struct Kept {
+    Matrix32 rows;
+    Numbers slot_of;
+    Array<std::int64_t, 1> used;
+    std::int64_t clock;
+    std::optional<Numbers> numbers;
+    Floats own;
+
+    void check(std::size_t count) const {
+        const std::size_t width = rows.shape(1);
+        require_length(slot_of.size(), width, "slot_of");
+        require_length(used.size(), rows.shape(0), "used");
+        require_length(own.size(), count, "own");
+        require_length(numbers ? numbers->size() : width, count, "the variables");
+        for (std::size_t k = 0; k < width; ++k) {
+            require(slot_of(k) < static_cast<std::int64_t>(rows.shape(0)),
+                    "a kept row must be among those that there are");
+        }
+        for (std::size_t k = 0; numbers && k < count; ++k) {
+            require((*numbers)(k) >= 0 && static_cast<std::size_t>((*numbers)(k)) < width,
+                    "a variable must be among the rows of the matrix");
+        }
+    }
+
+    hinge::KeptMatrix matrix() const {
+        return {{rows.data(), static_cast<std::int64_t>(rows.shape(1)), slot_of.data(), used.data(),
+                 clock},
+                numbers ? numbers->data() : nullptr,
+                own.data(),
+                static_cast<std::int64_t>(own.size())};
+    }
+};
+
+// Steps, violation, missing variable or -1, whether nothing moves, and the cache's clock.
+using PairsEnd = std::tuple<std::int64_t, double, std::int64_t, bool, std::int64_t>;
+
+PairsEnd step_pairs(const Kept& kept, Floats diagonal, Floats lower, Floats upper, Variables beta,
+                    Variables gradient, bool is_balanced, bool second_order, double tolerance,
+                    std::int64_t most_steps) {
+    kept.check(beta.size());
+    require_program(beta.size(), diagonal, lower, upper, gradient);
+    const nb::gil_scoped_release unlocked;
+    hinge::KeptMatrix matrix = kept.matrix();
+    hinge::WorkingSetSolver solver(
+        {static_cast<std::int64_t>(beta.size()), diagonal.data(), lower.data(), upper.data(),
+         beta.data(), gradient.data(), is_balanced, rule_of(second_order)},
+        matrix);
+    const hinge::WorkingSetEnd end = solver.solve(tolerance, most_steps);
+    return {end.steps, end.violation, end.missing, end.is_stuck, matrix.clock()};
+}
+
+// Position in the order, steps, missing variable or -1, and the cache's clock.
+using CoordinatesEnd = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
+
+CoordinatesEnd sweep_coordinates(const Kept& kept, Floats diagonal, Floats lower, Floats upper,
+                                 Variables beta, Variables gradient, Numbers order,
+                                 std::int64_t position, double tolerance, std::int64_t most_steps) {
+    kept.check(beta.size());
+    require_program(beta.size(), diagonal, lower, upper, gradient);
+    require(position >= 0, "the position must not be negative");
+    for (std::size_t k = 0; k < order.size(); ++k) {
+        require(order(k) >= 0 && static_cast<std::size_t>(order(k)) < beta.size(),
+                "the order must be of the variables");
+    }
+    const nb::gil_scoped_release unlocked;
+    hinge::KeptMatrix matrix = kept.matrix();
+    const hinge::Coordinates set{static_cast<std::int64_t>(beta.size()),
+                                 diagonal.data(),
+                                 lower.data(),
+                                 upper.data(),
+                                 beta.data(),
+                                 gradient.data()};
+    const hinge::SweepEnd end =
+        hinge::sweep_coordinates(set, matrix, order.data(), position,
+                                 static_cast<std::int64_t>(order.size()), tolerance, most_steps);
+    return {end.position, end.steps, end.missing, matrix.clock()};
 }
 
 template <class Value>
@@ -105,9 +198,32 @@ void bind_cached(nb::module_& module) {
                nb::arg("out").noconvert(), "Copy some columns of kept kernel rows.");
 }
 
+void bind_kept(nb::module_& module) {
+    nb::class_<Kept>(module, "Kept", "Kept kernel rows and the variables that steps are for.")
+        .def(nb::init<Matrix32, Numbers, Array<std::int64_t, 1>, std::int64_t,
+                      std::optional<Numbers>, Floats>(),
+             nb::arg("rows").noconvert(), nb::arg("slot_of").noconvert(),
+             nb::arg("used").noconvert(), nb::arg("clock"), nb::arg("numbers").noconvert().none(),
+             nb::arg("own").noconvert());
+    module.def("step_pairs", &step_pairs, nb::arg("kept"), nb::arg("diagonal").noconvert(),
+               nb::arg("lower").noconvert(), nb::arg("upper").noconvert(),
+               nb::arg("beta").noconvert(), nb::arg("gradient").noconvert(), nb::arg("is_balanced"),
+               nb::arg("second_order"), nb::arg("tolerance"), nb::arg("most_steps"),
+               "Move pairs of variables while their rows are kept; return steps, violation, the "
+               "variable whose row is missing or -1, whether nothing moves, and the clock.");
+    module.def("sweep_coordinates", &sweep_coordinates, nb::arg("kept"),
+               nb::arg("diagonal").noconvert(), nb::arg("lower").noconvert(),
+               nb::arg("upper").noconvert(), nb::arg("beta").noconvert(),
+               nb::arg("gradient").noconvert(), nb::arg("order").noconvert(), nb::arg("position"),
+               nb::arg("tolerance"), nb::arg("most_steps"),
+               "Move variables one by one while their rows are kept; return the position, steps, "
+               "the variable whose row is missing or -1, and the clock.");
+}
+
 }  // namespace
 
 void bind_working_set(nb::module_& module) {
+    bind_kept(module);
     bind_solve<float>(module);
     bind_solve<double>(module);
     bind_cached<float>(module);

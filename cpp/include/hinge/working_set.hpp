@@ -1,4 +1,4 @@
-// The dual program over a small working set, solved in the cache by pairs or single variables.
+// The dual program over a set of variables, improved by pairs of them or by single ones.
 //
 //   min  1/2 b'(K + diag(d)) b + g'b   subject to  lower <= b <= upper  and, where the intercept is
 //   free, sum b = constant                                                (b as a change from 0: g)
@@ -14,7 +14,10 @@
 // variable that promises the largest decrease is moved. Curvatures are of the same float32 values
 // as the gradient's updates, or a pair could be chosen for ever.
 //
-// Cost of a step: two passes over the working set.
+// The kernel matrix is there as a whole, or only some of its rows are: then the steps end where one
+// is asked for that is not.
+//
+// Cost of a step: two passes over the variables.
 #pragma once
 
 #include <algorithm>
@@ -28,12 +31,25 @@ namespace hinge {
 
 enum class PairRule { first_order, second_order };
 
-// Value is float, as kernel rows are kept, or double where float32 is not exact enough.
-template <class Value>
+// A kernel matrix in memory. Numbers are float, as kernel rows are kept, or double where float32 is
+// not exact enough.
+template <class Number>
+struct WholeMatrix {
+    using Value = Number;
+    const Value* values;
+    std::int64_t stride;  // values from one row to the next
+
+    // K_kk.
+    double own(std::int64_t k) const noexcept {
+        return static_cast<double>(values[k * stride + k]);
+    }
+    // Row k, to stay valid until the next row is asked for in the same place.
+    const Value* row(std::int64_t k, int /*place*/) const noexcept { return values + k * stride; }
+};
+
+// The variables, and what a step does with them.
 struct WorkingSet {
     std::int64_t count;
-    std::int64_t stride;     // values from one row of the kernel matrix to the next
-    const Value* kernel;     // count rows
     const double* diagonal;  // d
     const double* lower;
     const double* upper;
@@ -46,25 +62,28 @@ struct WorkingSet {
 struct WorkingSetEnd {
     std::int64_t steps;
     double violation;
+    std::int64_t missing;  // the variable whose row is not there; -1 if that did not end the steps
+    bool is_stuck;         // nothing moves any more, within rounding of the bounds or the gradient
 };
 
-template <class Value>
+template <class Matrix>
 class WorkingSetSolver {
   public:
-    explicit WorkingSetSolver(const WorkingSet<Value>& set) : set_(set) {
+    using Value = typename Matrix::Value;
+
+    WorkingSetSolver(const WorkingSet& set, Matrix& matrix) : set_(set), matrix_(matrix) {
         const auto size = static_cast<std::size_t>(set.count);
         curvature_.resize(size);
         not_up_.resize(size);
         not_down_.resize(size);
         gain_.resize(size);
         for (std::int64_t k = 0; k < set.count; ++k) {
-            curvature_[static_cast<std::size_t>(k)] =
-                static_cast<double>(set.kernel[k * set.stride + k]) + set.diagonal[k];
+            curvature_[static_cast<std::size_t>(k)] = matrix.own(k) + set.diagonal[k];
             note_bounds(k);
         }
     }
 
-    // Goes on until the violation is at most the tolerance, or for so many steps.
+    // Goes on until the violation is at most the tolerance, for so many steps, or to a missing row.
     WorkingSetEnd solve(double tolerance, std::int64_t most_steps) {
         Extremes ends = extremes();
         std::int64_t steps = 0;
@@ -74,11 +93,11 @@ class WorkingSetSolver {
             }
             const bool moved = set_.is_balanced ? step_pair(ends) : step_single();
             if (!moved) {
-                break;  // within rounding of the bounds or of the gradient
+                return {steps, violation(ends), missing_, missing_ < 0};
             }
             ends = extremes();
         }
-        return {steps, violation(ends)};
+        return {steps, violation(ends), -1, false};
     }
 
   private:
@@ -130,14 +149,17 @@ class WorkingSetSolver {
         if (i >= set_.count) {
             return false;
         }
-        const std::int64_t j = set_.rule == PairRule::second_order
-                                   ? best_partner(i)
-                                   : find(set_.gradient, not_down_.data(), ends.down);
-        if (j >= set_.count) {
+        const Value* row_i = row(i, 0);
+        if (row_i == nullptr) {
             return false;
         }
-        const Value* row_i = set_.kernel + i * set_.stride;
-        const Value* row_j = set_.kernel + j * set_.stride;
+        const std::int64_t j = set_.rule == PairRule::second_order
+                                   ? best_partner(i, row_i)
+                                   : find(set_.gradient, not_down_.data(), ends.down);
+        const Value* row_j = j < set_.count ? row(j, 1) : nullptr;
+        if (row_j == nullptr) {
+            return false;
+        }
         const auto at_i = static_cast<std::size_t>(i);
         const auto at_j = static_cast<std::size_t>(j);
         const double curved =
@@ -169,8 +191,7 @@ class WorkingSetSolver {
     }
 
     // The down variable with which a step from i promises most; count if there is none.
-    std::int64_t best_partner(std::int64_t i) noexcept {
-        const Value* row = set_.kernel + i * set_.stride;
+    std::int64_t best_partner(std::int64_t i, const Value* row) noexcept {
         const double* e = set_.gradient;
         const double* not_down = not_down_.data();
         const double* curvature = curvature_.data();
@@ -211,7 +232,10 @@ class WorkingSetSolver {
         if (best == set_.count) {
             return false;
         }
-        const Value* row = set_.kernel + best * set_.stride;
+        const Value* row = this->row(best, 0);
+        if (row == nullptr) {
+            return false;
+        }
         const double curved = std::max(curvature_[static_cast<std::size_t>(best)], kFlat);
         const double before = set_.beta[best];
         set_.beta[best] =
@@ -227,7 +251,18 @@ class WorkingSetSolver {
         return change != 0.0;
     }
 
-    WorkingSet<Value> set_;
+    // A row, or null with a note of which one is missing.
+    const Value* row(std::int64_t k, int place) noexcept {
+        const Value* found = matrix_.row(k, place);
+        if (found == nullptr) {
+            missing_ = k;
+        }
+        return found;
+    }
+
+    WorkingSet set_;
+    Matrix& matrix_;
+    std::int64_t missing_ = -1;
     AlignedVector<double> curvature_;
     AlignedVector<double> not_up_;    // 0 where it may grow, infinity where not
     AlignedVector<double> not_down_;  // 0 where it may shrink, minus infinity where not

@@ -23,7 +23,7 @@ from hinge.multiclass import Objective
 from hinge.parameters import count, not_negative, positive, real_number
 from hinge.problem import Intercept
 from hinge.result import Stop
-from hinge.solvers import Decomposition, Solver, kernel_solver_names
+from hinge.solvers import SMO, Decomposition, KernelDualCoordinate, Solver, kernel_solver_names
 from hinge.threads import thread_count
 
 SHAPES = ("ovr", "ovo")
@@ -126,7 +126,7 @@ def _steps(max_iter: Any) -> int | None:
 
 
 def _solver(model: Any, threads: int) -> str | Solver:
-    """Return the solver; the default one is given the cache, shared out among the threads."""
+    """Return the solver; one that keeps kernel rows shares the cache out among the threads."""
     cache = positive(model.cache_size, "cache_size")
     shrinking = check.boolean("shrinking", model.shrinking)
     names = ["auto", *kernel_solver_names()]
@@ -134,6 +134,8 @@ def _solver(model: Any, threads: int) -> str | Solver:
         return model.solver
     if not isinstance(model.solver, str) or model.solver not in names:
         raise unknown_name(parameter="solver", got=model.solver, allowed=names)
-    if model.solver in ("auto", Decomposition.name):
-        return Decomposition(cache / threads, shrinking, tolerance=model.tol or _TIGHT)
+    for kind in (Decomposition, KernelDualCoordinate, SMO):
+        if model.solver == kind.name or (model.solver == "auto" and kind is Decomposition):
+            tolerance = model.tol or _TIGHT
+            return kind(cache_mb=cache / threads, shrinking=shrinking, tolerance=tolerance)
     return model.solver

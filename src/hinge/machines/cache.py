@@ -74,6 +74,29 @@ class KernelCache:
         self.hits = 0
         self.misses = 0
 
+    @property
+    def slot_of(self) -> Ids:
+        """Where every row is kept, -1 where it is not."""
+        return self._slot_of
+
+    @property
+    def clock(self) -> int:
+        """The number of this round."""
+        return self._clock
+
+    def used_until(self, clock: int, hits: int) -> None:
+        """Note that native code has used kept rows, with rounds up to this one.
+
+        Parameters
+        ----------
+        clock : int
+            The number of the last round.
+        hits : int
+            How often a row was used.
+        """
+        self._clock = clock
+        self.hits += hits
+
     def lookup(self, ids: Ids) -> Ids:
         """Return where rows are kept, -1 where they are not."""
         return self._slot_of[ids]
@@ -147,6 +170,16 @@ class KernelCache:
         if len(lost):
             source.write(self.kept[lost], self.rows, lost)
             self._is_written[lost] = True
+
+    def write_all(self, source: KernelSource) -> None:
+        """Compute every kept row whose values are not there, for code that looks rows up itself.
+
+        Parameters
+        ----------
+        source : KernelSource
+            Where their values come from.
+        """
+        self.write(np.flatnonzero(self.kept >= 0), source)
 
     def add(self, slots: Ids, coef: Floats, out: Floats) -> None:
         """Add kept rows, times their coefficients, to ``out``.

@@ -14,10 +14,12 @@ from hinge.solvers.relay import Relay
 if typing.TYPE_CHECKING:
     from hinge.solvers.kernel.active_set import ActiveSet
     from hinge.solvers.kernel.decomposition import Decomposition
+    from hinge.solvers.kernel.dual_coordinate import KernelDualCoordinate
     from hinge.solvers.kernel.exact_path import exact_path
     from hinge.solvers.kernel.gradient_projection import GradientProjection
     from hinge.solvers.kernel.newton import KernelNewton
     from hinge.solvers.kernel.path_record import ExactPath
+    from hinge.solvers.kernel.smo import SMO
     from hinge.solvers.linear.dual_coordinate import DualCoordinate
     from hinge.solvers.linear.gradient import Gradient
     from hinge.solvers.linear.hard_margin import HardMargin
@@ -29,6 +31,7 @@ if typing.TYPE_CHECKING:
 
 __all__ = [
     "ActiveSet",
+    "SMO",
     "Decomposition",
     "DualCoordinate",
     "Event",
@@ -37,6 +40,7 @@ __all__ = [
     "GradientProjection",
     "HardMargin",
     "InteriorPoint",
+    "KernelDualCoordinate",
     "KernelNewton",
     "Look",
     "Newton",
@@ -62,6 +66,7 @@ __all__ = [
 # Loaded when first asked for, as the registry does it.
 _LOADED_LATER = {
     "ActiveSet": "hinge.solvers.kernel.active_set",
+    "SMO": "hinge.solvers.kernel.smo",
     "Decomposition": "hinge.solvers.kernel.decomposition",
     "DualCoordinate": "hinge.solvers.linear.dual_coordinate",
     "ExactPath": "hinge.solvers.kernel.path_record",
@@ -69,6 +74,7 @@ _LOADED_LATER = {
     "GradientProjection": "hinge.solvers.kernel.gradient_projection",
     "HardMargin": "hinge.solvers.linear.hard_margin",
     "InteriorPoint": "hinge.solvers.linear.interior_point",
+    "KernelDualCoordinate": "hinge.solvers.kernel.dual_coordinate",
     "KernelNewton": "hinge.solvers.kernel.newton",
     "Look": "hinge.solvers.validation",
     "Newton": "hinge.solvers.linear.newton",

@@ -41,6 +41,8 @@ _FOR_KERNELS: dict[str, Callable[[float | None], Solver]] = {
     "decomposition": partial(_make, "kernel.decomposition", "Decomposition"),
     "gradient-projection": partial(_make, "kernel.gradient_projection", "GradientProjection"),
     "kernel-newton": partial(_make, "kernel.newton", "KernelNewton"),
+    "dual-coordinate": partial(_make, "kernel.dual_coordinate", "KernelDualCoordinate"),
+    "smo": partial(_make, "kernel.smo", "SMO"),
 }
 
 

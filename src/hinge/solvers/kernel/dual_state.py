@@ -121,6 +121,8 @@ class KernelState(State):
         Whether resting rows are being told what they have missed.
     is_exact : bool
         Whether kernel values are taken in float64, because float32 was not enough.
+    least_kept : int
+        Kernel rows that must find room, however little memory there is.
     """
 
     problem: Problem
@@ -145,6 +147,7 @@ class KernelState(State):
     at_rest: bool = False
     is_rejoining: bool = False
     is_exact: bool = False
+    least_kept: int = 0
     _transient: ClassVar[tuple[str, ...]] = ("problem", "program", "source", "cache")
 
     @cached_property
@@ -164,6 +167,7 @@ class KernelState(State):
         """The kept kernel rows."""
         n, megabytes = len(self.beta), self.cache_mb - self.source.copy_mb
         stored = (self.kept, self.used) if len(self.kept) else (None, None)
+        megabytes = max(megabytes, self.least_kept * n * 4 / 2**20)
         cache = KernelCache(n, n, megabytes, *stored)
         self.kept, self.used = cache.kept, cache.used
         return cache

@@ -1,0 +1,208 @@
+"""Rounds on a working set: some rows are chosen, and the program over them is solved in the cache.
+
+:mod:`hinge.solvers.kernel.decomposition` is made of such rounds; other methods end with them, in
+float64, where float32 is not exact enough.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hinge._native import core
+from hinge.solvers.kernel.dual_state import Ends, Floats, Ids, KernelState, turn_exact
+from hinge.solvers.kernel.inside_steps import step_inside
+from hinge.solvers.kernel.projected_set import solve_by_projection
+from hinge.solvers.kernel.queue import begin_rejoining
+
+_INNER = 0.1  # share of the violation at which a working set is left
+INNER_SOLVERS = ("pairs", "gradient-projection")
+_MOST_PROJECTIONS = 200  # steps on one working set, each a product with its matrix
+_MOST_PAIRS = 20_000  # steps on one working set: some 20 ms
+_SMALLEST_SET = 256
+_SMALL_SET, _LARGE_SET = 512, 2048
+LARGE_EXACT_SET = 1024  # whose matrix has as many bytes
+_KEPT = 0.75  # share of a working set that rows of the last one may fill
+_ROUNDING = 1e-14  # violations below it, relative to the gradient, are none
+
+
+def rounding_of(gradient: Floats) -> float:
+    """Return the violation below which only rounding would move rows.
+
+    Parameters
+    ----------
+    gradient : ndarray
+        The gradient.
+    """
+    return _ROUNDING * max(1.0, float(np.max(np.abs(gradient))))
+
+
+def improve_working_set(
+    state: KernelState,
+    gradient: Floats,
+    ends: Ends,
+    *,
+    size: int | None = None,
+    inner: str = "pairs",
+    second_order: bool = True,
+) -> None:
+    """Choose and solve a working set; its changes go into the queue.
+
+    Parameters
+    ----------
+    state : KernelState
+        The run, with nothing in its queue.
+    gradient : ndarray
+        The gradient, as far as it is known.
+    ends : Ends
+        Where it is worst.
+    size : int or None, default=None
+        Rows to choose; None goes by how many are strictly inside their bounds.
+    inner : {"pairs", "gradient-projection"}, default="pairs"
+        How the set is solved.
+    second_order : bool, default=True
+        Whether pairs inside the set are chosen by the decrease that they promise.
+    """
+    chosen = _choose(state, gradient, size or _set_size(state))
+    _solve(state, chosen, gradient, ends, (inner, second_order))
+
+
+def _choose(state: KernelState, gradient: Floats, size: int) -> Ids:
+    """Return the rows of the next working set, in order."""
+    program = state.program
+    taking_part = ~(state.resting | state.settled)
+    if size >= np.count_nonzero(taking_part):
+        return np.flatnonzero(taking_part)
+    kept = _still_inside(state, taking_part)[: int(_KEPT * size)]
+    room = (size - len(kept)) // 2
+    up = np.where(taking_part & (state.beta < program.upper), gradient, np.inf)
+    down = np.where(taking_part & (state.beta > program.lower), -gradient, np.inf)
+    chosen = np.concatenate((smallest(up, room), smallest(down, room), kept))
+    return np.unique(chosen)
+
+
+def _solve(
+    state: KernelState, chosen: Ids, gradient: Floats, ends: Ends, how: tuple[str, bool]
+) -> None:
+    """Solve the program over the working set and queue what has changed."""
+    program = state.program
+    inner, second_order = how
+    most = _MOST_PAIRS if inner == "pairs" else _MOST_PROJECTIONS
+    if state.step_limit is not None:
+        most = min(most, state.step_limit - state.steps)
+    kernel = _kernel_among(state, chosen)
+    beta, slope = state.beta[chosen], gradient[chosen]
+    bounds = program.lower[chosen], program.upper[chosen]
+    diagonal = program.diagonal[chosen]
+    wanted, most = _INNER * ends.violation, max(0, most)
+    if inner == "pairs":
+        steps, left = core.solve_working_set(
+            kernel,
+            diagonal,
+            *bounds,
+            beta,
+            slope,
+            program.is_balanced,
+            second_order,
+            wanted,
+            most,
+        )
+    else:
+        steps, left = solve_by_projection(
+            kernel,
+            diagonal,
+            bounds,
+            beta,
+            slope,
+            program.is_balanced,
+            wanted,
+            most,
+            state.stop_check,
+        )
+    is_slow = left > wanted
+    if is_slow and state.is_exact:
+        steps += step_inside(kernel, diagonal, bounds, beta, slope, program.is_balanced)
+    state.steps += steps
+    state.rounds += 1
+    changes = beta - state.beta[chosen]
+    moved = changes != 0.0
+    state.beta[chosen] = beta
+    state.queue, state.queue_changes = chosen[moved], changes[moved]
+    state.previous = chosen
+    if is_slow and not state.is_exact and len(chosen) == len(state.beta):
+        turn_exact(state)  # all rows are here, and pairs will not do it
+        return
+    if not moved.any() or ends.violation <= rounding_of(gradient):
+        rest_or_rejoin(state)
+
+
+def rest_or_rejoin(state: KernelState) -> None:
+    """Note that nothing moves any more; where rows are resting, they are to take part first.
+
+    Parameters
+    ----------
+    state : KernelState
+        The run.
+    """
+    state.at_rest = state.is_complete
+    if not state.is_complete:
+        begin_rejoining(state)
+
+
+def _set_size(state: KernelState) -> int:
+    """Return how many rows to take: those that interact are the ones inside their bounds."""
+    program = state.program
+    inside = int(np.count_nonzero((state.beta > program.lower) & (state.beta < program.upper)))
+    least = min(max(len(state.beta) // 4, _SMALLEST_SET), _SMALL_SET)
+    return min(max(2 * inside, least), LARGE_EXACT_SET if state.is_exact else _LARGE_SET)
+
+
+def _still_inside(state: KernelState, taking_part: np.ndarray) -> Ids:
+    """Return the rows of the last working set that are strictly inside their bounds."""
+    last = state.previous
+    beta, program = state.beta[last], state.program
+    inside = (beta > program.lower[last]) & (beta < program.upper[last]) & taking_part[last]
+    return np.asarray(last[inside], dtype=np.int64)
+
+
+def smallest(values: Floats, most: int) -> Ids:
+    """Return where the smallest finite values are, in no order.
+
+    Parameters
+    ----------
+    values : ndarray
+        The values.
+    most : int
+        How many to return at most.
+    """
+    if most < len(values):
+        candidates = np.argpartition(values, most)[:most]
+    else:
+        candidates = np.arange(len(values))
+    return np.asarray(candidates[np.isfinite(values[candidates])], dtype=np.int64)
+
+
+def _kernel_among(state: KernelState, chosen: Ids) -> NDArray[Any]:
+    """Return the kernel matrix of the working set: kept rows are looked up, others computed."""
+    if state.is_exact:
+        return state.source.exact_block(chosen)
+    slots = state.cache.lookup(chosen)
+    if len(chosen) == len(state.beta) <= state.cache.n_slots:
+        _keep(state, chosen[slots < 0])  # its rows are whole rows
+        slots = state.cache.lookup(chosen)
+    matrix = np.empty((len(chosen), len(chosen)), dtype=np.float32)
+    missing = np.flatnonzero(slots < 0)
+    matrix[missing] = state.source.block(chosen[missing], chosen)
+    found = np.flatnonzero(slots >= 0)
+    state.cache.write(slots[found], state.source)
+    matrix[found] = state.cache.pick(slots[found], chosen)
+    return matrix
+
+
+def _keep(state: KernelState, ids: Ids) -> None:
+    """Compute and keep rows; there is room for all."""
+    state.cache.slots(ids)
+    slots = state.cache.make_room(ids)
+    state.cache.write(slots, state.source)

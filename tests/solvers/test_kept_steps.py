@@ -1,0 +1,101 @@
+"""SMO and coordinate descent with kept kernel rows: rules, little memory, resting rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.solvers.kernel_cases import CASES, rows_of_two_classes
+
+import hinge
+from hinge import SVC, Problem, Status, Stop, solve
+from hinge.kernels import RBF
+from hinge.solvers import SMO, Decomposition, KernelDualCoordinate, Solver
+from hinge.testing import verify
+
+STOP = Stop(gap=1e-6, steps=1_000_000)
+
+
+def _many(kind: type[Solver], n: int = 400, C: float = 1.0) -> Problem:
+    """Return a problem of more rows than are computed at once, some of which may rest."""
+    X, y = rows_of_two_classes(n, seed=2)
+    intercept = "none" if kind is KernelDualCoordinate else "free"
+    return Problem(X, y, kernel=RBF(0.3), C=C, intercept=intercept)
+
+
+@pytest.mark.parametrize("name", ["ordinary", "duplicates", "weights", "nearly a matrix of ones"])
+def test_the_first_order_rule_finds_the_same_optimum(name: str) -> None:
+    problem = CASES[name](intercept="free")
+    first, second = (solve(problem, SMO(rule), STOP) for rule in ("first", "second"))
+    for solution in (first, second):
+        assert solution.status is Status.SOLVED
+        verify(problem, solution, STOP)
+    assert first.certificate.primal == pytest.approx(second.certificate.primal, rel=2e-6)
+
+
+def test_the_second_order_rule_takes_fewer_steps() -> None:
+    problem = Problem(*rows_of_two_classes(300, seed=3), kernel=RBF(0.2), C=100.0)
+    runs = [solve(problem, SMO(rule), Stop(gap=1e-3)) for rule in ("first", "second")]
+    assert runs[1].steps < runs[0].steps
+
+
+def test_an_unknown_rule_is_refused() -> None:
+    with pytest.raises(hinge.InvalidParameterError, match="rule must be one of 'first', 'second'"):
+        SMO("third")
+
+
+@pytest.mark.parametrize("kind", [SMO, KernelDualCoordinate])
+@pytest.mark.parametrize("rows_kept", [0, 3, 40])
+def test_little_memory_changes_no_optimum(kind: type[Solver], rows_kept: int) -> None:
+    problem = _many(kind, 100)
+    megabytes = max(1e-9, rows_kept * 100 * 4 / 2**20)
+    stop = Stop(gap=1e-3)
+    solution = solve(problem, kind(cache_mb=megabytes), stop)
+    assert solution.status is Status.SOLVED
+    assert solution.state.cache.n_slots == max(rows_kept, kind.least_kept)
+    verify(problem, solution, stop)
+
+
+@pytest.mark.parametrize("kind", [SMO, KernelDualCoordinate])
+def test_rows_rest_and_come_back(kind: type[Solver]) -> None:
+    problem = _many(kind, C=100.0)
+    most = 0
+
+    def watch(event) -> None:
+        nonlocal most
+        most = max(most, int(np.count_nonzero(event.state().resting)))
+
+    stop = Stop(gap=1e-5)
+    solution = solve(problem, kind(), stop, observers=[watch])
+    verify(problem, solution, stop)
+    assert most > 40
+    assert not solution.state.resting.any()
+    plain = solve(problem, kind(shrinking=False), stop)
+    verify(problem, plain, stop)
+
+
+def test_a_row_is_kept_once() -> None:
+    solution = solve(_many(KernelDualCoordinate), KernelDualCoordinate(), Stop(gap=1e-4))
+    kept = solution.state.kept[solution.state.kept >= 0]
+    assert len(np.unique(kept)) == len(kept) > 64
+
+
+def test_an_estimator_takes_the_solver_by_name() -> None:
+    X, y = rows_of_two_classes(120)
+    machine = SVC(solver="smo", tol=1e-4, gamma=0.5).fit(X, y)
+    assert machine.solution_.solver == "smo"
+    reference = SVC(solver=Decomposition(tolerance=1e-4), tol=1e-4, gamma=0.5).fit(X, y)
+    np.testing.assert_allclose(
+        machine.decision_function(X), reference.decision_function(X), atol=2e-3
+    )
+    with pytest.raises(hinge.UnsupportedError, match="a free intercept ties them together"):
+        SVC(solver="dual-coordinate").fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore:probability is deprecated:FutureWarning")
+def test_probabilities_start_from_any_state_of_a_kernel_machine() -> None:
+    X, y = rows_of_two_classes(120)
+    by_smo, by_default = (
+        SVC(solver=solver, probability=True, tol=1e-5).fit(X, y).predict_proba(X)
+        for solver in ("smo", "auto")
+    )
+    np.testing.assert_allclose(by_smo, by_default, atol=0.02)
