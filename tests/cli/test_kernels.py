@@ -56,6 +56,23 @@ def test_options_of_kernels(shell: Shell, words: str, kernel: object) -> None:
     assert (model.kernel_, model.cache_size, model.loss) == (kernel, 5.0, "squared_hinge")
 
 
+@pytest.mark.parametrize("words", ["--kernel rbf --solver smo", "--solver newton"])
+def test_a_solver_by_name(shell: Shell, words: str) -> None:
+    classes_apart(Path("rows.svm"))
+    assert shell("train", "rows.svm", "m", *words.split()).code == 0
+    assert load("m").solution_.solver == words.rsplit(maxsplit=1)[-1]
+
+
+def test_a_solver_that_does_not_take_the_problem_says_so(shell: Shell) -> None:
+    classes_apart(Path("rows.svm"))
+    run = shell("train", "rows.svm", "m", "--kernel", "rbf", "--solver", "dual-coordinate")
+    assert run.code == 1
+    assert "a free intercept ties them together; use" in run.err
+    run = shell("train", "rows.svm", "m", "--kernel", "rbf", "--solver", "smoo")
+    assert run.code in (1, 2)
+    assert "Did you mean 'smo'?" in run.err
+
+
 def test_a_kernel_that_proves_no_gap_says_so(shell: Shell) -> None:
     classes_apart(Path("rows.svm"))
     run = shell("train", "rows.svm", "m", "--kernel", "sigmoid")

@@ -148,6 +148,16 @@ class KernelOptions(TrainingOptions):
             callback=above_zero,
         ),
     ] = None
+    solver: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Method, such as dual-coordinate, or decomposition and smo with --kernel; chosen, "
+            "if not given.",
+            show_default=False,
+            rich_help_panel=MACHINE,
+        ),
+    ] = None
     tol: Annotated[
         float | None,
         typer.Option(
@@ -183,6 +193,7 @@ class KernelOptions(TrainingOptions):
             "degree": self.degree,
             "coef0": self.coef0,
             "cache_size": self.cache,
+            "solver": self.solver,
             "tol": self.tol,
             "max_iter": self.max_iter,
             "time_limit": self.time_limit,
@@ -200,6 +211,7 @@ class KernelOptions(TrainingOptions):
             "fit_intercept": kind is not InterceptKind.NONE,
             "intercept": "free" if kind is InterceptKind.FREE else None,
             "intercept_scaling": 1.0 if self.intercept_scale is None else self.intercept_scale,
+            "solver": "auto" if self.solver is None else self.solver,
             "tol": 1e-4 if self.tol is None else self.tol,
             "max_iter": 1000 if self.max_iter is None else self.max_iter,
             "time_limit": self.time_limit,
