@@ -137,11 +137,16 @@ class IncompleteCholesky:
 
     def round(self, size: int, threads: int = 1, check: Check | None = None) -> None:
         """Choose so many candidates and add the columns of those that are worth it."""
+        drawn = self._rng.bit_generator.state
         candidates = self._candidates(size)
         if len(candidates) == 0:
             self.is_exhausted = True
             return
-        self.add(candidates, _STILL_LARGE, threads, check)
+        try:
+            self.add(candidates, _STILL_LARGE, threads, check)
+        except BaseException:
+            self._rng.bit_generator.state = drawn  # the round will be done again, the same
+            raise
 
     def add(
         self, candidates: Ids, share: float, threads: int = 1, check: Check | None = None
@@ -206,6 +211,7 @@ class IncompleteCholesky:
         self._pivot_rows = grown
         self.basis = np.concatenate((self.basis, ids))
         self.remainder = np.maximum(left, 0.0)
+        self.is_exhausted = self.rank >= self.most
 
     def _whole(self) -> NDArray[np.floating]:
         """Return the memory of the factor as a matrix, with room for more columns."""

@@ -6,10 +6,13 @@ from hinge.machines.block import kernel_block
 from hinge.machines.cache import KernelCache
 from hinge.machines.decision import decision_values
 from hinge.machines.machine import Machine, alike
+from hinge.machines.margin_index import Errors, KernelMarginIndex
 from hinge.machines.source import KernelSource, source
 
 __all__ = [
+    "Errors",
     "KernelCache",
+    "KernelMarginIndex",
     "KernelSource",
     "Machine",
     "alike",

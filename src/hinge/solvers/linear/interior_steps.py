@@ -235,7 +235,10 @@ def _is_accurate(state: InteriorState) -> bool:
     reached = state.ridge * (state.weights + state.direction)
     left = state.pulled + state.pull_change - reached
     change = _solve(state, left)
-    share = float(left @ change) / float(state.right @ _solve(state, state.right))
+    whole = float(state.right @ _solve(state, state.right))
+    if whole == 0.0:
+        return True  # nothing was to be solved: rows of zeros
+    share = float(left @ change) / whole
     if share <= _ACCURATE**2:
         return True
     if state.corrections < (_MOST_CORRECTIONS if state.least_weight else 1):
