@@ -158,7 +158,7 @@ class ActiveSet(Solver):
             state.scores = advance_product(state, state.scores)
         else:
             rows = len(state.free)
-            _round(state)
+            change_set(state)
         computed = state.source.computed - before
         done = computed * stored + (rows + 1) * len(state.beta)
         state.work += done
@@ -214,12 +214,11 @@ def new_state(problem: Problem, cache_mb: float) -> ActiveState:
         aim=_NEAR,
         is_exact=True,
     )
-    if state.program.is_balanced:
-        state.shift = _mean_square(state)
+    state.shift = mean_square(state) if state.program.is_balanced else 0.0
     return state
 
 
-def _mean_square(state: ActiveState) -> float:
+def mean_square(state: KernelState) -> float:
     """Return the mean of the matrix's diagonal, a number of the size of its values."""
     problem, present = state.problem, state.program.present
     assert problem.kernel is not None
@@ -247,8 +246,14 @@ def inside_bounds(state: KernelState) -> Ids:
     return np.flatnonzero((state.beta > program.lower) & (state.beta < program.upper))
 
 
-def _round(state: ActiveState) -> None:
-    """Judge the point, free some rows, and go to the minimum over the free ones."""
+def change_set(state: ActiveState) -> None:
+    """Judge the point, free some rows, and go to the minimum over the free ones.
+
+    Parameters
+    ----------
+    state : ActiveState
+        A run whose scores are those of its coefficients; what it moves goes into the queue.
+    """
     gradient = state.gradient()
     ends = state.ends(gradient)
     note_values(state, ends)

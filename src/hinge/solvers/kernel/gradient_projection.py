@@ -20,7 +20,11 @@ scores are summed up anew in float64 and the run goes on in that precision. Ther
 coefficients are strictly inside their bounds, Newton steps on them finish what projected steps
 would take thousands of iterations for (:mod:`hinge.solvers.kernel.face`).
 
-Different from the paper: the Newton steps, and that the first reference is the first objective.
+What 400 steps have not brought there, because the matrix is nearly singular and C large, rounds of
+the active set method finish (:mod:`hinge.solvers.kernel.active_set`).
+
+Different from the paper: how such runs are finished, and that the first reference is the first
+objective.
 
 References
 ----------
@@ -41,9 +45,9 @@ from hinge.machines import KernelCache
 from hinge.parameters import positive
 from hinge.problem import Problem
 from hinge.result import Point, Progress
+from hinge.solvers.kernel.active_set import ActiveState, change_set, inside_bounds, mean_square
 from hinge.solvers.kernel.dual_state import (
     Floats,
-    KernelState,
     best_intercept,
     note_values,
     point_of,
@@ -69,12 +73,13 @@ _NEAR = 1e-3  # times 30: a violation at which the least objective is looked for
 _WIDTHS = 1e5  # how many times the width of the box a step may lead out of it
 _MOST_INSIDE = 1000  # coefficients over which a minimum takes some 50 ms
 _STEPS_TO_NEWTON = 10  # projected steps between two attempts to finish by Newton steps
+_LONG = 400  # steps after which the active set method finishes a run in float64
 _SLOW = 200  # steps after which a run in float32 is finished in float64
 
 
 @dataclass
-class GradientState(KernelState):
-    """What gradient projection knows between steps, besides what every kernel solver does.
+class GradientState(ActiveState):
+    """What gradient projection knows between steps, besides what the active set method does.
 
     Parameters
     ----------
@@ -198,6 +203,9 @@ def _set_out(state: GradientState) -> None:
     if state.violation <= _ROUNDING * max(1.0, float(np.max(np.abs(gradient)))):
         state.at_rest = True
         return
+    if state.is_exact and state.steps >= _LONG and _is_convex(state):
+        _change_set(state)
+        return
     if len(state.pace) == 0:
         state.pace = new_pace(1.0 / _curvature(state))
     note_objective(state.pace, _objective(state))
@@ -239,6 +247,19 @@ def _arrive(state: GradientState) -> None:
     state.steps += 1
     state.rounds += 1
     note_values(state, state.ends(state.gradient()))
+
+
+def _is_convex(state: GradientState) -> bool:
+    kernel = state.problem.kernel
+    return kernel is not None and kernel.psd is not False
+
+
+def _change_set(state: GradientState) -> None:
+    """Finish by rounds of the active set method what projected steps do not."""
+    if len(state.packed) == 0:
+        state.free = inside_bounds(state)
+        state.shift = mean_square(state) if state.program.is_balanced else 0.0
+    change_set(state)
 
 
 def _step_newton(state: GradientState, gradient: Floats) -> bool:
