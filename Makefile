@@ -12,6 +12,7 @@
 #   make campaign-bounds  10,000 evaluations through the index of margins, judged exactly
 #   make campaign-kernel  500 random kernel machines against clarabel, in extended precision
 #   make campaign-anytime  10,000,000 queries of proven labels against full evaluations
+#   make campaign-duals   200 of them for every solver of kernel machines
 #   make docs    the documentation site, warnings as errors
 #   make bench   a short benchmark;  make bench-peers  an environment per competing library
 #   make wheel   the wheel for this Python, into dist/
@@ -33,6 +34,7 @@ CORE_SOURCES := CMakeLists.txt pyproject.toml $(filter-out cpp/tests/%,$(CPP_SOU
 .DEFAULT_GOAL := help
 .PHONY: help env demo test lint style types contracts native asan docs bench bench-peers wheel clean
 .PHONY: fuzz-reader fuzz-model campaign-model campaign-import campaign-bounds campaign-kernel campaign-anytime
+.PHONY: campaign-duals
 
 help:
 	@sed -n '1,/^$$/s/^# \{0,1\}//p' Makefile
@@ -160,6 +162,9 @@ campaign-kernel: $(ENVIRONMENT)
 
 campaign-anytime: $(ENVIRONMENT)
 	$(BIN)/python -W error -m fuzz.anytime.campaign 10000000
+
+campaign-duals: $(ENVIRONMENT)
+	$(BIN)/python -W error -m fuzz.kernel_machines.campaign 200 --every
 
 clean:
 	rm -rf $(VENV) build dist docs/_build src/hinge/_core.pyi hinge-demo.png \

@@ -18,6 +18,7 @@ from fuzz.kernel_machines.problems import Case, random_case
 from fuzz.kernel_machines.reference import clarabel_objective, objective
 
 import hinge
+from hinge.solvers import get_solver, kernel_solver_names
 
 _RELATIVE = 1e-6
 _GAP = 1e-7
@@ -80,12 +81,22 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("count", type=int, nargs="?", default=500)
     parser.add_argument("--first", type=int, default=0, help="number of the first case")
     parser.add_argument("--solver", default="auto")
+    parser.add_argument("--every", action="store_true", help="every solver of kernel machines")
     options = parser.parse_args(arguments)
+    solvers = kernel_solver_names() if options.every else [options.solver]
+    return max(_campaign(solver, options.first, options.count) for solver in solvers)
+
+
+def _campaign(solver: str, first: int, count: int) -> int:
+    """Run the cases that a solver takes, and tell what came of them."""
     began, failed, statuses = time.perf_counter(), 0, Counter[str]()
     worst = -1.0
-    for number in range(options.first, options.first + options.count):
+    for number in range(first, first + count):
         case = random_case(number)
-        found = outcome(case, options.solver)
+        if not get_solver(solver, case.problem).supports(case.problem):
+            statuses["not taken"] += 1
+            continue
+        found = outcome(case, solver)
         statuses[found.status] += 1
         worst = max(worst, found.excess)
         if found.fault:
@@ -93,7 +104,7 @@ def main(arguments: list[str]) -> int:
             print(f"case {number} ({case.traits}): {found.fault}; {found}", flush=True)
     seconds = time.perf_counter() - began
     told = ", ".join(f"{count} {status}" for status, count in statuses.most_common())
-    print(f"{options.count} cases in {seconds:.0f} s: {failed} failed; {told}")
+    print(f"{solver}: {count} cases in {seconds:.0f} s: {failed} failed; {told}")
     print(f"largest objective over clarabel's: {worst:+.2e}")
     return int(failed > 0)
 
