@@ -10,6 +10,7 @@ from typing import Any
 
 from benchmarks.anytime import command as anytime
 from benchmarks.bounds import command as bounds
+from benchmarks.duals import command as duals
 from benchmarks.kernel import command as kernel
 from benchmarks.kernel import extremes as kernel_extremes
 from benchmarks.kernel import growth as kernel_growth
@@ -39,6 +40,7 @@ _CONTESTS = {
 }
 _KEEPING = {
     "anytime": "labels of kernel machines before their evaluation is complete",
+    "duals": "kernel machines: every solver of the dual, and exact paths in C",
     "kernel-extremes": "kernel machines on unscaled rows, with C = 1e6 and degree 5; Ctrl-C",
     "kernel-growth": "kernel machines: time against the number of rows",
     "kernel-memory": "kernel machines: memory with caches of 50 MB and 4 GB",
@@ -170,6 +172,7 @@ def _keeping(options: argparse.Namespace, arguments: list[str]) -> int:
     shown = [word for word in arguments if word != "--fresh"]
     module: Any = {
         "anytime": anytime,
+        "duals": duals,
         "growth": growth,
         "kernel-extremes": kernel_extremes,
         "kernel-growth": kernel_growth,
