@@ -6,7 +6,7 @@ import argparse
 from functools import partial
 from pathlib import Path
 
-from benchmarks.kernel.contest import Limits, contest
+from benchmarks.kernel.contest import Limits, contest, seconds
 from benchmarks.kernel.floor import measured
 from benchmarks.kernel.page import page
 from benchmarks.kernel.record import Record
@@ -94,9 +94,7 @@ def main(options: argparse.Namespace, arguments: list[str], output: Path) -> int
     for task in tasks:
         for row in contest(task, record, limits, chosen):
             path.write_text(page(report, record, tasks))
-            told = (
-                f"{min(row['fit_seconds']):.3g} s" if row["outcome"] == FINISHED else row["reason"]
-            )
+            told = f"{seconds(row):.3g} s" if row["outcome"] == FINISHED else row["reason"]
             name = f"{row['task']}  {row['method']}  {row['threads']}  {row['tol']:g}"
             print(f"{name:80s} {row['outcome']}: {told}", flush=True)
     path.write_text(page(report, record, tasks))

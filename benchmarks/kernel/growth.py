@@ -55,7 +55,7 @@ def _write(output: Path, arguments: list[str], rows: list[Row]) -> None:
     head = f"# {report.title}\n\n- Command: `{report.command}`\n- Machine: {report.machine}\n"
     text = (
         f"covtype, that many of its rows at random, features to [0, 1], C = {_C:g}, gamma = "
-        f"{_GAMMA:g}, tol = 1e-3, one thread, caches of 200 MB. Seconds of the clock, shortest "
+        f"{_GAMMA:g}, tol = 1e-3, one thread, caches of 200 MB. Processor seconds, shortest "
         "of up to three, hinge's certificate told apart. *last slope*: between the two largest."
     )
     lines, slopes = [], []

@@ -43,11 +43,12 @@ def page(report: Report, record: Record, tasks: Tasks) -> str:
 def _promises(record: Record, tasks: Tasks) -> str:
     rows = [verdict.cells() for task in tasks for verdict in verdicts(record, task.title)]
     text = (
-        "Seconds of the clock on the wall; *fit* without hinge's certificate, whose time is in "
-        "the next table. *default tol*: both at 1e-3. *same objective*: each with the largest of "
-        f"its tolerances that reaches {REFERENCE}'s objective (to {SLACK:g}, relatively). "
-        "Against intelex both are given the rows in the precision in which intelex is faster, "
-        "against scikit-learn in float64."
+        "Processor seconds on one thread, seconds of the clock on the wall where two threads are "
+        "compared; *fit* without hinge's certificate, whose time is in the next table. *default "
+        "tol*: both at 1e-3. *same objective*: each with the largest of its tolerances that "
+        f"reaches {REFERENCE}'s objective (to {SLACK:g}, relatively). Against intelex both are "
+        "given the rows in the precision in which intelex is faster, against scikit-learn in "
+        "float64."
     )
     header = ["task", "promise", "hinge", "other", "ratio", "at most", "kept"]
     return f"## What was promised\n\n{text}\n\n" + table(header, rows)
@@ -73,7 +74,8 @@ def _runs(record: Record, tasks: Tasks) -> str:
     header = ["task", "method", "threads", "tol", "fit", "certificate", "predict", "objective"]
     header += ["reached", "gap", "kkt", "support vectors", "test error", "peak MB"]
     text = (
-        "Seconds, shortest of up to three; fit and certificate together are what a call takes. "
+        "Seconds, shortest of up to three: of the processor on one thread, of the clock on the "
+        "wall on two; fit and certificate together are what a call takes. "
         "*objective*: recomputed by hinge's certificates from the machine that was returned. "
         "*reached*: whether it is scikit-learn's or lower. *gap*: how far it can be above the "
         "optimum, relative, by the best lower bound that any machine's dual point proves. *kkt*: "
