@@ -17,6 +17,7 @@ if typing.TYPE_CHECKING:
     from hinge.solvers.kernel.dual_coordinate import KernelDualCoordinate
     from hinge.solvers.kernel.exact_path import exact_path
     from hinge.solvers.kernel.gradient_projection import GradientProjection
+    from hinge.solvers.kernel.interior_point import KernelInteriorPoint
     from hinge.solvers.kernel.newton import KernelNewton
     from hinge.solvers.kernel.path_record import ExactPath
     from hinge.solvers.kernel.smo import SMO
@@ -41,6 +42,7 @@ __all__ = [
     "HardMargin",
     "InteriorPoint",
     "KernelDualCoordinate",
+    "KernelInteriorPoint",
     "KernelNewton",
     "Look",
     "Newton",
@@ -75,6 +77,7 @@ _LOADED_LATER = {
     "HardMargin": "hinge.solvers.linear.hard_margin",
     "InteriorPoint": "hinge.solvers.linear.interior_point",
     "KernelDualCoordinate": "hinge.solvers.kernel.dual_coordinate",
+    "KernelInteriorPoint": "hinge.solvers.kernel.interior_point",
     "KernelNewton": "hinge.solvers.kernel.newton",
     "Look": "hinge.solvers.validation",
     "Newton": "hinge.solvers.linear.newton",

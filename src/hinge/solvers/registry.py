@@ -40,6 +40,7 @@ _FOR_KERNELS: dict[str, Callable[[float | None], Solver]] = {
     "active-set": partial(_make, "kernel.active_set", "ActiveSet"),
     "decomposition": partial(_make, "kernel.decomposition", "Decomposition"),
     "gradient-projection": partial(_make, "kernel.gradient_projection", "GradientProjection"),
+    "interior-point": partial(_make, "kernel.interior_point", "KernelInteriorPoint"),
     "kernel-newton": partial(_make, "kernel.newton", "KernelNewton"),
     "dual-coordinate": partial(_make, "kernel.dual_coordinate", "KernelDualCoordinate"),
     "smo": partial(_make, "kernel.smo", "SMO"),
