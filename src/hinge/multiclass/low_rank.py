@@ -34,7 +34,8 @@ Ids = NDArray[np.int64]
 METHOD = "random-cholesky"
 _MANY_ROWS = 50_000  # from which on factors are stored as float32
 _MOST_MB = 2048.0  # of a factor
-_WORTH_ALL_PAIRS = 8  # kernel values of the judge for one of the factor
+_WORTH_ALL_PAIRS = 8  # kernel values of the judge for one of the factor,
+_FEW_PAIRS = 200_000_000  # or so many, which are a few seconds
 
 
 @dataclass(frozen=True)
@@ -222,7 +223,7 @@ class ApproximateFits:
         assert point.dual_coef is not None
         n_support = int(np.count_nonzero(point.dual_coef))
         above = None
-        if n_support * n_support > 2 * _WORTH_ALL_PAIRS * factor.values.size:
+        if n_support**2 > 2 * max(_WORTH_ALL_PAIRS * factor.values.size, _FEW_PAIRS):
             some = slice(None) if present is None else present
             pulls = (exact.signs * point.dual_coef)[some]
             diagonal = exact.image_squares[some]
