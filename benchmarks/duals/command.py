@@ -12,7 +12,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from benchmarks.duals import paths
+from benchmarks.duals import paths, ranks
 from benchmarks.duals.data import TASKS, Task
 from benchmarks.duals.worker import PROJECTED
 from benchmarks.kernel.record import Record, Row
@@ -39,6 +39,10 @@ def main(output: Path, arguments: list[str], fresh: bool = False, quick: bool = 
         row = record.get(f"path | {task.name}", partial(paths.measure, task))
         print(f"path of {task.name}: {row['corners']} corners, {row['seconds']:.3g} s", flush=True)
         paths.draw(task, output / f"duals-path-{task.name}.png")
+        _write(output, arguments, record.rows)
+    for label, problem, approximation in ranks.names(quick):
+        row = record.get(label, partial(ranks.measure, problem, approximation))
+        print(f"{label}: {row['seconds']:.3g} s, accuracy {row['accuracy']:.4f}", flush=True)
         _write(output, arguments, record.rows)
     print(f"wrote {output / 'duals.md'}")
     return 0
@@ -98,5 +102,6 @@ def _write(output: Path, arguments: list[str], rows: dict[str, Row]) -> None:
         lines = [_cells(name.split(" | ")[1], row) for name, row in own.items()]
         page += table(header, lines) + "\n\n"
     page += paths.section(rows, output)
+    page += ranks.section(rows)
     output.mkdir(parents=True, exist_ok=True)
     (output / "duals.md").write_text(page.rstrip() + "\n")
