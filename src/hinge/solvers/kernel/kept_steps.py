@@ -2,7 +2,7 @@
 
 Native code moves variables as long as the kernel rows that it asks for are kept, and ends where one
 is not. That row is then computed together with others that are likely to be asked for soon: the
-core computes a panel of rows in about the time of one.
+core computes a panel of 64 rows in less than three times the time of one.
 """
 
 from __future__ import annotations
