@@ -1,9 +1,12 @@
 // A tile: some rows, read once and paired with one panel after the other; see kernel_panel.hpp.
+// It points into the rows where they are stored as it needs them, or it makes a copy. The rows must
+// outlive it.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "hinge/kernel_panel.hpp"
@@ -18,7 +21,7 @@ class Tile {
               const Centre<Real>& centre) {
         count_ = count;
         width_ = rows.width;
-        lists_.clear();
+        starts_.clear();
         const std::int64_t chunks = (width_ + kChunkFeatures - 1) / kChunkFeatures;
         chunk_ = chunks == 0 ? 1 : (width_ + chunks - 1) / chunks;
         const auto number = [&](std::int64_t r) {
@@ -51,74 +54,127 @@ class Tile {
     }
 
   private:
-    // Entries of all rows, one row after the other, and where each chunk of each row begins.
+    // Entries of rows, where the tile has to make a list of them.
     struct Lists {
         std::vector<Real> values;
         std::vector<std::int32_t> features;
-        std::vector<std::int64_t> starts;
-
-        void clear() {
-            values.clear();
-            features.clear();
-            starts.clear();
-        }
     };
 
+    // Rows in the right precision that nothing is subtracted from are used where they are.
     template <class Value, class Number>
     void read_rows(const DenseRows<Value>& rows, const Number& number, const Centre<Real>& centre) {
-        full_.resize(static_cast<std::size_t>(count_ * width_));
         std::int64_t entries = 0;
+        rows_.resize(static_cast<std::size_t>(count_));
+        if (!point_to(rows, number, centre)) {
+            copy_rows(rows, number, centre);
+        }
+        for (const Real* row : rows_) {
+            entries += count_entries(row);
+        }
+        is_full_ = width_ <= kMostDirectFeatures &&
+                   static_cast<double>(entries) > kFullShare * static_cast<double>(count_ * width_);
+        if (!is_full_) {
+            make_lists(entries);
+        }
+    }
+
+    template <class Value, class Number>
+    bool point_to(const DenseRows<Value>& rows, const Number& number, const Centre<Real>& centre) {
+        if constexpr (std::is_same_v<Value, Real>) {
+            if (centre.values == nullptr) {
+                for (std::int64_t r = 0; r < count_; ++r) {
+                    rows_[static_cast<std::size_t>(r)] = rows.row(number(r));
+                }
+                return true;
+            }
+        }
+        return false;
+    }
+
+    template <class Value, class Number>
+    void copy_rows(const DenseRows<Value>& rows, const Number& number, const Centre<Real>& centre) {
+        copies_.resize(static_cast<std::size_t>(count_ * width_));
         for (std::int64_t r = 0; r < count_; ++r) {
             const Value* from = rows.row(number(r));
-            Real* to = full_.data() + r * width_;
-            std::int64_t filled = 0;
+            Real* to = copies_.data() + r * width_;
             for (std::int64_t k = 0; k < width_; ++k) {
                 to[k] = centre.moved(from[k], k);
-                filled += to[k] != Real{0} ? 1 : 0;
             }
-            entries += filled;
+            rows_[static_cast<std::size_t>(r)] = to;
         }
-        is_full_ = static_cast<double>(entries) > kFullShare * static_cast<double>(count_ * width_);
-        if (is_full_ && width_ <= kMostDirectFeatures) {
-            return;
+    }
+
+    std::int64_t count_entries(const Real* row) const noexcept {
+        std::int32_t filled = 0;  // a row has less than 2^31 features
+        for (std::int64_t k = 0; k < width_; ++k) {
+            filled += row[k] != Real{0} ? 1 : 0;
         }
-        is_full_ = false;
+        return filled;
+    }
+
+    void make_lists(std::int64_t entries) {
         lists_.values.resize(static_cast<std::size_t>(entries) + 1);
         lists_.features.resize(static_cast<std::size_t>(entries) + 1);
         std::int64_t at = 0;
-        for (std::int64_t r = 0; r < count_; ++r) {
+        for (const Real* row : rows_) {
             for (std::int64_t k = 0; k < width_; ++k) {
                 if (k % chunk_ == 0) {
-                    lists_.starts.push_back(at);
+                    starts_.push_back(at);
                 }
-                const Real value = full_[static_cast<std::size_t>(r * width_ + k)];
-                lists_.values[static_cast<std::size_t>(at)] = value;
+                lists_.values[static_cast<std::size_t>(at)] = row[k];
                 lists_.features[static_cast<std::size_t>(at)] = static_cast<std::int32_t>(k);
-                at += value != Real{0} ? 1 : 0;
+                at += row[k] != Real{0} ? 1 : 0;
             }
+            starts_.push_back(at);
         }
-        lists_.starts.push_back(at);
+        values_ = lists_.values.data();
+        features_ = lists_.features.data();
     }
 
     template <class Value, class Index, class Number>
     void read_rows(const CsrRows<Value, Index>& rows, const Number& number, const Centre<Real>&) {
         is_full_ = false;
+        if constexpr (std::is_same_v<Value, Real> && std::is_same_v<Index, std::int32_t>) {
+            values_ = rows.values;
+            features_ = rows.columns;
+            for (std::int64_t r = 0; r < count_; ++r) {
+                note_starts(rows.begin(number(r)), rows.begin(number(r) + 1));
+            }
+        } else {
+            copy_lists(rows, number);
+        }
+    }
+
+    template <class Value, class Index, class Number>
+    void copy_lists(const CsrRows<Value, Index>& rows, const Number& number) {
+        lists_.values.clear();
+        lists_.features.clear();
         for (std::int64_t r = 0; r < count_; ++r) {
             const std::int64_t end = rows.begin(number(r) + 1);
-            std::int64_t next_chunk = 0;
             for (std::int64_t at = rows.begin(number(r)); at < end; ++at) {
-                const auto feature = static_cast<std::int64_t>(rows.columns[at]);
-                for (; next_chunk <= feature; next_chunk += chunk_) {
-                    lists_.starts.push_back(static_cast<std::int64_t>(lists_.values.size()));
-                }
                 lists_.values.push_back(static_cast<Real>(rows.values[at]));
-                lists_.features.push_back(static_cast<std::int32_t>(feature));
-            }
-            for (; next_chunk < width_; next_chunk += chunk_) {
-                lists_.starts.push_back(static_cast<std::int64_t>(lists_.values.size()));
+                lists_.features.push_back(static_cast<std::int32_t>(rows.columns[at]));
             }
         }
-        lists_.starts.push_back(static_cast<std::int64_t>(lists_.values.size()));
+        values_ = lists_.values.data();
+        features_ = lists_.features.data();
+        std::int64_t begin = 0;
+        for (std::int64_t r = 0; r < count_; ++r) {
+            const std::int64_t end = begin + rows.stored(number(r));
+            note_starts(begin, end);
+            begin = end;
+        }
+    }
+
+    // Where each chunk of a row begins, and where the last one ends.
+    void note_starts(std::int64_t begin, std::int64_t end) {
+        const std::int32_t* from = features_ + begin;
+        const std::int32_t* const stop = features_ + end;
+        for (std::int64_t feature = 0; feature < width_; feature += chunk_) {
+            from = feature == 0 ? from : std::lower_bound(from, stop, feature);
+            starts_.push_back(from - features_);
+        }
+        starts_.push_back(end);
     }
 
     std::int64_t chunks() const noexcept { return (width_ + chunk_ - 1) / chunk_; }
@@ -134,10 +190,10 @@ class Tile {
         const std::int64_t per_row = chunks();
         for (std::int64_t c = 0; c < per_row; ++c) {
             for (std::int64_t r = 0; r < count_; ++r) {
-                const std::int64_t* starts = lists_.starts.data() + r * per_row + c;
-                pair_entries<Pairing, kRegisters>(
-                    lists_.values.data() + starts[0], lists_.features.data() + starts[0],
-                    starts[1] - starts[0], panel, out + r * kPanelRows<Real>);
+                const std::int64_t* starts = starts_.data() + r * (per_row + 1) + c;
+                pair_entries<Pairing, kRegisters>(values_ + starts[0], features_ + starts[0],
+                                                  starts[1] - starts[0], panel,
+                                                  out + r * kPanelRows<Real>);
             }
         }
     }
@@ -171,15 +227,16 @@ class Tile {
     template <class Pairing, std::int64_t kRegisters>
     void pair_shared(std::int64_t r, const Panel<Real>& panel, Real* out) {
         const std::int64_t per_row = chunks();
-        const std::int64_t begin = lists_.starts[static_cast<std::size_t>(r * per_row)];
-        const std::int64_t end = lists_.starts[static_cast<std::size_t>((r + 1) * per_row)];
+        const std::int64_t* starts = starts_.data() + r * (per_row + 1);
+        const std::int64_t begin = starts[0];
+        const std::int64_t end = starts[per_row];
         shared_.values.resize(static_cast<std::size_t>(end - begin) + 1);
         shared_.features.resize(static_cast<std::size_t>(end - begin) + 1);
         std::size_t kept = 0;
         Real alone{0};
         for (std::int64_t at = begin; at < end; ++at) {
-            const Real value = lists_.values[static_cast<std::size_t>(at)];
-            const std::int64_t place = panel.place(lists_.features[static_cast<std::size_t>(at)]);
+            const Real value = values_[at];
+            const std::int64_t place = panel.place(features_[at]);
             shared_.values[kept] = value;
             shared_.features[kept] = static_cast<std::int32_t>(place);
             kept += place >= 0 ? 1 : 0;
@@ -221,7 +278,8 @@ class Tile {
     template <class Pairing, std::int64_t kRows>
     void pair_full(std::int64_t r, std::int64_t begin, std::int64_t end, const Real* lanes,
                    Real* out) const noexcept {
-        const Real* rows = full_.data() + r * width_;
+        const Real* rows[kRows];
+        std::copy_n(rows_.data() + r, kRows, rows);
         Register<Real> sums[kRows][kRegistersAtOnce];
 #pragma GCC unroll 6
         for (std::int64_t row = 0; row < kRows; ++row) {
@@ -233,7 +291,7 @@ class Tile {
             const Register<Real> second = load(lanes + kLanes<Real>);
 #pragma GCC unroll 6
             for (std::int64_t row = 0; row < kRows; ++row) {
-                const Register<Real> value = broadcast(rows[row * width_ + k]);
+                const Register<Real> value = broadcast(rows[row][k]);
                 sums[row][0] = Pairing::template add<Real>(value, first, sums[row][0]);
                 sums[row][1] = Pairing::template add<Real>(value, second, sums[row][1]);
             }
@@ -249,9 +307,13 @@ class Tile {
     std::int64_t width_ = 0;
     std::int64_t chunk_ = 1;
     bool is_full_ = false;
+    std::vector<const Real*> rows_;  // of dense storage
+    const Real* values_ = nullptr;   // entries of the rows, and the features that they are of
+    const std::int32_t* features_ = nullptr;
+    std::vector<std::int64_t> starts_;  // in them, chunk by chunk, and the end of each row
+    std::vector<Real> copies_;
     Lists lists_;
     Lists shared_;
-    std::vector<Real> full_;
 };
 
 }  // namespace hinge

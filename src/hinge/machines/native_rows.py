@@ -141,27 +141,73 @@ def precision_for(kernel: Kernel, diagonal: Floats, selfs: Floats) -> type[np.fl
     return np.float32 if exponent <= _SINGLE_EXPONENT else np.float64
 
 
-def compact(rows: Rows, matrix: core.RowsView, limit_mb: float) -> tuple[core.RowsView, float]:
-    """Return dense rows that are mostly zeros as float32 lists, if there is memory for them.
+def compact(
+    rows: Rows, matrix: core.RowsView, centre: Floats | None, limit_mb: float
+) -> tuple[core.RowsView, Floats | None, float]:
+    """Return rows as passes in float32 read them without a copy, if there is memory for that.
 
-    Kernel values in float32 have the same bits from either; the lists are read faster.
+    Dense rows that are mostly zeros become lists of their entries, other dense rows are moved to
+    the centre, sparse ones become float32. Kernel values have the same bits from either.
 
     Parameters
     ----------
     rows : Rows
-        Dense rows.
+        The rows.
     matrix : core.RowsView
         The compiled core's view of them.
+    centre : ndarray or None
+        Where to measure them from.
     limit_mb : float
-        Memory that the lists may take.
+        Memory that the copy may take.
 
     Returns
     -------
     matrix : core.RowsView
-        A view of the lists, or the one given.
+        A view of the copy, or the one given.
+    centre : ndarray or None
+        Where to measure its rows from.
     megabytes : float
-        What they take.
+        What the copy takes.
     """
+    if rows.is_sparse:
+        return _in_singles(rows, matrix, limit_mb)
+    if centre is not None:
+        return _moved(rows, matrix, centre, limit_mb)
+    lists, megabytes = _lists(rows, matrix, limit_mb)
+    return lists, None, megabytes
+
+
+def _in_singles(
+    rows: Rows, matrix: core.RowsView, limit_mb: float
+) -> tuple[core.RowsView, None, float]:
+    """Return sparse rows as float32 with int32 columns."""
+    is_new = [rows.values.dtype != np.float32, rows.indices.dtype != np.int32]
+    megabytes = sum(is_new) * 4.0 * rows.n_stored / 2**20
+    if megabytes == 0.0 or megabytes > limit_mb or rows.n_features > np.iinfo(np.int32).max:
+        return matrix, None, 0.0
+    with np.errstate(over="ignore", under="ignore"):
+        values = rows.values.astype(np.float32, copy=False)
+    columns = rows.indices.astype(np.int32, copy=False)
+    view = core.RowsView(values, columns, rows.indptr, rows.n_rows, rows.n_features)
+    return view, None, megabytes
+
+
+def _moved(
+    rows: Rows, matrix: core.RowsView, centre: Floats, limit_mb: float
+) -> tuple[core.RowsView, Floats | None, float]:
+    """Return dense rows measured from the centre, as float32."""
+    megabytes = 4.0 * rows.n_stored / 2**20
+    if megabytes > limit_mb:
+        return matrix, centre, 0.0
+    moved = np.empty((rows.n_rows, rows.n_features), dtype=np.float32)
+    with np.errstate(over="ignore", under="ignore"):
+        for block in rows.blocks():
+            moved[block.rows] = block.values - centre
+    return core.RowsView(moved, None, None, rows.n_rows, rows.n_features), None, megabytes
+
+
+def _lists(rows: Rows, matrix: core.RowsView, limit_mb: float) -> tuple[core.RowsView, float]:
+    """Return dense rows that are mostly zeros as float32 lists of their entries."""
     sample = rows.values[:: max(1, rows.n_rows // _SAMPLE_ROWS)]
     share = np.count_nonzero(sample) / max(1, sample.size)
     if share > 0.5 * _FULL_SHARE or 8.0 * share * rows.n_stored > limit_mb * 2**20:

@@ -276,11 +276,12 @@ class NativeSource(KernelSource):
         diagonal = native.kernel.training_diagonal(rows)
         precision = precision_for(native.kernel, diagonal, selfs)
         super().__init__(rows.n_rows, 1.0 if native.is_normalised else unit_of(diagonal))
-        if precision is np.float32 and centre is None and not rows.is_sparse:
-            matrix, self.copy_mb = compact(rows, matrix, spare_mb)
-        self._sides = centre, scales_of(native, rows, self.unit)
+        scales = scales_of(native, rows, self.unit)
+        self._sides = centre, scales
         self._native, self._whole = native, rows
-        self._rows = native_rows(native, matrix, self._sides, precision)
+        if precision is np.float32:
+            matrix, centre, self.copy_mb = compact(rows, matrix, centre, spare_mb)
+        self._rows = native_rows(native, matrix, (centre, scales), precision)
 
     @cached_property
     def _exact_rows(self) -> Any:
