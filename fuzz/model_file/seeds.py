@@ -71,7 +71,7 @@ def model_files() -> list[bytes]:
     files.append(_long_lists())
     files += [_chosen(labels, proof) for labels in LABELS[:2] for proof in (True, False)]
     files += [_machine(labels, kernel, proof) for labels, kernel, proof in MACHINES]
-    files += [_chosen_machine(), _chosen_machine(gammas=None, kernel="linear", probability=True)]
+    files += [_chosen_machine(), _chosen_machine(gammas=None, kernel="linear")]
     return files
 
 

@@ -208,7 +208,7 @@ class Watch:
     def _earlier(self) -> Floats:
         """Return the claims of the first half of the work."""
         claims = self.past[: self._count]
-        return claims[claims[:, 0] <= 0.5 * claims[-1, 0]]
+        return np.asarray(claims[claims[:, 0] <= 0.5 * claims[-1, 0]])
 
 
 def _digits(gap: float | None) -> float:
