@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,6 +15,7 @@ from hinge import Problem, Status, Stop, solve
 from hinge.kernels import RBF, Precomputed
 from hinge.solvers import ActiveSet
 from hinge.solvers.kernel.active_rows import with_rows
+from hinge.solvers.kernel.face import Face
 from hinge.solvers.kernel.free_set import FreeSet
 from hinge.testing import verify
 
@@ -181,3 +184,28 @@ def test_rows_that_are_none_are_refused() -> None:
     other = Problem(X, y, kernel=RBF(2.0))
     with pytest.raises(hinge.InvalidParameterError, match="the kernel must stay"):
         with_rows(state, other, range(30))
+
+
+class _Uphill(FreeSet):
+    """A factor whose steps rounding has turned round."""
+
+    def step(self, gradient: Any, is_balanced: bool) -> tuple[Any, float]:  # noqa: ARG002
+        return 8.0 * gradient, 0.0
+
+
+def test_steps_that_gain_nothing_come_to_an_end() -> None:
+    matrix = np.eye(2)
+    free = _Uphill()
+    free.factor(np.arange(2), matrix)
+    beta, gradient = np.array([0.25, 0.5]), np.array([0.5, -0.25])
+    face = Face(free, matrix, 0.0, beta, gradient, np.zeros(2), np.ones(2))
+    calls = 0
+
+    def count() -> None:
+        nonlocal calls
+        calls += 1
+        assert calls < 10
+
+    moves = face.descend(1e-12, count)
+    assert calls > 0
+    np.testing.assert_array_equal(moves, 0.0)

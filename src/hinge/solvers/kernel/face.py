@@ -77,7 +77,7 @@ class Face:
             direction, _ = self.free.step(self.gradient, self.is_balanced)
             if not np.isfinite(direction).all():
                 break
-            if not self._drop_outward(direction) and self._advance(direction):
+            if not self._drop_outward(direction) and not self._advance(direction):
                 refined += 1  # the minimum, but for rounding
         self._ended.update(zip(self.free.ids.tolist(), self.beta.tolist(), strict=True))
         return np.array([self._ended[row] for row in ids.tolist()]) - start
@@ -104,21 +104,25 @@ class Face:
         return True
 
     def _advance(self, direction: Floats) -> bool:
-        """Go along a direction or beside it; return whether its end was reached."""
+        """Go along a direction or beside it; return whether a variable has left the face.
+
+        None has where the end of the direction was reached, or where rounding alone tells which
+        way gains more: that one can be chosen again and again.
+        """
         with np.errstate(divide="ignore", invalid="ignore"):
             room = np.where(direction > 0.0, self.upper, self.lower) - self.beta
             reach = np.where(direction != 0.0, room / direction, np.inf)
         length = float(np.min(reach))
         if length >= 1.0:
             self._move(np.clip(self.beta + direction, self.lower, self.upper))
-            return True
+            return False
         first = np.where(reach <= length, self.beta + room, self.beta + length * direction)
         first = np.clip(first, self.lower, self.upper)
         near = self._nearest(direction)
         self._move(near if self._gain(near) > self._gain(first) else first)
         at_bound = (self.beta <= self.lower) | (self.beta >= self.upper)
         self._drop(np.flatnonzero(at_bound))
-        return False
+        return bool(at_bound.any())
 
     def _nearest(self, direction: Floats) -> Floats:
         """Return the best point towards the feasible point nearest to the end of a direction."""
