@@ -30,7 +30,7 @@ using Marks = Array<std::uint8_t, 1>;
 using Table = Array<double, 2>;
 
 constexpr std::size_t kVariables = 4;
-constexpr std::size_t kGradientSums = 5;
+constexpr std::size_t kGradientSums = 6;
 
 template <class Rows>
 constexpr bool kIsSparse = false;
@@ -95,8 +95,9 @@ class NewtonPasses {
         last[0] = sums.losses;
         last[1] = sums.slopes;
         last[2] = sums.squares;
-        last[3] = static_cast<double>(sums.curved);
-        last[4] = static_cast<double>(sums.changed);
+        last[3] = sums.cornered;
+        last[4] = static_cast<double>(sums.curved);
+        last[5] = static_cast<double>(sums.changed);
     }
 
     void product(std::int64_t start, std::int64_t stop, Numbers v, Vector out) const {
@@ -200,7 +201,8 @@ class NewtonPasses {
 void bind_newton_rows(nb::module_& module) {
     using hinge::LossWindow;
     nb::class_<LossWindow>(module, "LossWindow", "Where a loss is a parabola.")
-        .def(nb::init<double, double, double>(), nb::arg("top"), nb::arg("width"), nb::arg("bend"));
+        .def(nb::init<double, double, double, bool>(), nb::arg("top"), nb::arg("width"),
+             nb::arg("bend"), nb::arg("foresees"));
     nb::class_<NewtonArrays>(module, "NewtonArrays", "Labels, costs and variables of the rows.")
         .def(nb::init<Signs, std::optional<Numbers>, double, Numbers, Table, Marks>(),
              nb::arg("signs").noconvert(), nb::arg("costs").noconvert().none(), nb::arg("cost"),

@@ -140,7 +140,7 @@ template <class Rows, class Plain>
 void test_gradient(Rows rows, const Plain& data, const LossWindow& window, const NewtonPlace& at,
                    bool weighted, const std::string& kind) {
     const std::int64_t n = data.length();
-    Vector want(3 * n, 0.0), margins = data.margin, curvatures = data.curvature, sums(5, 0.0);
+    Vector want(3 * n, 0.0), margins = data.margin, curvatures = data.curvature, sums(6, 0.0);
     for (std::int64_t i = kPart.start; i < kPart.stop; ++i) {
         const double cost = at.ease * window.bend * (weighted ? data.costs[i] : 1.5);
         const double end = depth_of(window, data.margin[i] + data.change[i]);
@@ -160,14 +160,20 @@ void test_gradient(Rows rows, const Plain& data, const LossWindow& window, const
         sums[0] += cost * depth * (window.top - margins[i] - 0.5 * depth);
         sums[1] += cost * depth;
         sums[2] += cost * depth * depth;
-        sums[3] += curvatures[i] != 0.0 ? 1.0 : 0.0;
-        sums[4] += curvatures[i] != data.in_matrix[i] ? 1.0 : 0.0;
+        const double reach = window.top - 0.5 * window.width - margins[i];
+        sums[3] += std::isfinite(window.width) ? cost * window.width * std::max(reach, 0.0) : 0.0;
+        sums[4] += curvatures[i] != 0.0 ? 1.0 : 0.0;
+        sums[5] += curvatures[i] != data.in_matrix[i] ? 1.0 : 0.0;
     }
     Vector out(3 * n, 0.0);
     hinge::GradientSums got;
     rows.gradient(kPart, at, {out.data(), out.data() + n, out.data() + 2 * n}, got);
     check_all(out.data(), want, kind + " gradient");
-    const double numbers[] = {got.losses, got.slopes, got.squares, static_cast<double>(got.curved),
+    const double numbers[] = {got.losses,
+                              got.slopes,
+                              got.squares,
+                              got.cornered,
+                              static_cast<double>(got.curved),
                               static_cast<double>(got.changed)};
     check_all(numbers, sums, kind + " values");
     check_all(data.margin.data(), margins, kind + " margin");

@@ -326,9 +326,12 @@ def test_a_check_that_raises_abandons_the_certificate_between_any_panels(monkeyp
     gap(problem, point, check=unhurried)
     assert unhurried.calls > 12
     for calls in (1, 3, unhurried.calls // 2, unhurried.calls):
-        for threads in (1, 2):
-            with pytest.raises(InterruptedError):
-                gap(problem, point, check=Countdown(calls), threads=threads)
+        with pytest.raises(InterruptedError):
+            gap(problem, point, check=Countdown(calls))
+    # Only the calling thread asks, and how much of the work it takes is a matter of chance.
+    for calls in (1, 3):
+        with pytest.raises(InterruptedError):
+            gap(problem, point, check=Countdown(calls), threads=2)
 
 
 @pytest.mark.parametrize("sparse", [False, True])

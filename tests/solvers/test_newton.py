@@ -1,4 +1,4 @@
-"""Newton's method for squared hinge and Huber losses."""
+"""Newton's method: smooth losses, and the hinge with its corner smoothed."""
 
 from __future__ import annotations
 
@@ -272,8 +272,49 @@ def test_a_state_is_never_behind_the_last_panel_of_its_pass() -> None:
         solver.progress(state)
 
 
-def test_a_loss_with_a_corner_is_refused() -> None:
-    support = Newton().supports(Problem(np.eye(2), [0, 1]))
-    assert not support
-    assert "Hinge() has no second derivative" in support.reason
-    assert "use solver='dual-coordinate' or 'interior-point'" in support.reason
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("C", [1e-4, 1.0, 1e4])
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+def test_a_corner_is_smoothed_until_it_does_not_matter(
+    intercept: str, C: float, container: type
+) -> None:
+    X, y = many_rows(6000, 8)
+    problem = Problem(container(X), y, C=C, intercept=intercept)
+    solution = solve(problem, Newton(aim=1e-7), Stop(gap=1e-7, steps=400))
+    other = solve(problem, "interior-point", Stop(gap=1e-7)).certificate
+    assert solution.status is Status.SOLVED
+    assert solution.certificate.primal == pytest.approx(other.primal, rel=2e-7)
+
+
+def test_a_smaller_gap_than_was_aimed_at_is_reached() -> None:
+    problem = Problem(*many_rows(), intercept="free")
+    solution = solve(problem, Newton(aim=1e-2), Stop(gap=1e-8))
+    assert solution.status is Status.SOLVED
+
+
+def test_a_known_point_says_how_little_to_smooth() -> None:
+    problem = Problem(*many_rows(), intercept="augmented")
+    rough = solve(problem, "dual-coordinate", Stop(gap=1e-3))
+    state = Newton().start(problem, rough.point)
+    Newton().step(state, 10**9)
+    assert 1e-4 < state.smoothing < 0.1
+    assert solve(problem, Newton(), Stop(gap=1e-6), warm=rough.point).status is Status.SOLVED
+
+
+def test_features_that_no_row_near_the_corner_has() -> None:
+    """A step along such a feature would be as long as the norm alone lets it be."""
+    X, y = many_rows(4000, 6)
+    rare = np.zeros((4000, 3))
+    rare[[0, 1, 2], [0, 1, 2]] = 1.0
+    problem = Problem(np.hstack((X, rare)), y, C=100.0, intercept="free")
+    solution = solve(problem, Newton(), Stop(gap=1e-6, steps=200))
+    assert solution.status is Status.SOLVED
+
+
+@pytest.mark.parametrize("smoothing", [0.0, -0.1, 0.75, float("nan"), float("inf")])
+def test_a_state_with_a_smoothing_that_is_none_is_refused(smoothing: float) -> None:
+    solver = Newton()
+    state = solver.start(Problem(*many_rows(200)))
+    state.smoothing = smoothing
+    with pytest.raises(ValueError, match="cannot smooth"):
+        solver.progress(state)

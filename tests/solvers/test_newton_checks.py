@@ -24,4 +24,4 @@ def test_newton(check) -> None:
 
 
 def test_no_check_drops_out() -> None:
-    assert len(CHECKS) == 2 * 3 * 3 * 8
+    assert len(CHECKS) == 3 * 3 * 3 * 8

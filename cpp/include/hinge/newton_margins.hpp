@@ -14,8 +14,9 @@ namespace hinge {
 
 struct LossWindow {
     double top;
-    double width;  // may be infinite
-    double bend;   // second derivative of the parabola
+    double width;          // may be infinite
+    double bend;           // second derivative of the parabola
+    bool foresees = true;  // whether rows count that a short step was stopped by
 
     double depth(double margin) const noexcept {
         const double below = top - margin;
@@ -23,6 +24,10 @@ struct LossWindow {
         return inside > width ? width : inside;
     }
     bool is_inside(double depth) const noexcept { return depth > 0.0 && depth < width; }
+    // How far down the line begins, and how steep it is over the second derivative; where there is
+    // none it begins nowhere.
+    double line() const noexcept { return width < HUGE_VAL ? width : 0.0; }
+    double corner() const noexcept { return top - 0.5 * line(); }
 };
 
 // Where the margins are looked at: so far along the direction, with so much added to the scores.
@@ -53,6 +58,7 @@ struct NewtonVariables {
 
 struct GradientSums {
     double losses = 0.0;
+    double cornered = 0.0;  // the losses that these are smoothed from
     double slopes = 0.0;
     double squares = 0.0;
     std::int64_t curved = 0;
@@ -95,12 +101,15 @@ void add_derivatives(const LossWindow& window, const NewtonVariables& v, Extent 
 inline bool move_margins(const LossWindow& window, const NewtonVariables& v, Extent which,
                          const NewtonPlace& at, double* __restrict pull, double* __restrict beyond,
                          GradientSums& sums) noexcept {
-    const bool foresees = 0.0 < at.length && at.length < kShortStep;
+    const bool foresees = window.foresees && 0.0 < at.length && at.length < kShortStep;
+    const double line = window.line();
+    const double corner = window.corner();
     double losses = 0.0;
+    double cornered = 0.0;
     double slopes = 0.0;
     double squares = 0.0;
     double any = 0.0;
-#pragma omp simd reduction(+ : losses, slopes, squares, any)
+#pragma omp simd reduction(+ : losses, cornered, slopes, squares, any)
     for (std::int64_t i = which.start; i < which.stop; ++i) {
         const double cost = window.bend * at.ease * v.row_cost(i);
         const double whole_step = window.depth(v.margin[i] + v.change[i]);
@@ -115,11 +124,13 @@ inline bool move_margins(const LossWindow& window, const NewtonVariables& v, Ext
         pull[i - which.start] = -slope * v.sign(i);
         beyond[i - which.start] = foreseen ? (slope - cost * reach) * v.sign(i) : 0.0;
         losses += slope * (reach - 0.5 * depth);
+        cornered += margin < corner ? cost * line * (corner - margin) : 0.0;
         slopes += slope;
         squares += slope * depth;
         any += foreseen ? 1.0 : 0.0;
     }
     sums.losses += losses;
+    sums.cornered += cornered;
     sums.slopes += slopes;
     sums.squares += squares;
     for (std::int64_t i = which.start; i < which.stop; ++i) {

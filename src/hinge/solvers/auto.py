@@ -45,6 +45,7 @@ _CROWDED = 100.0  # rows for a feature from which few of them can be left out: t
 # times squared norm, above which it is so.
 _SOON = ((20.0, 8.0), (1.0, 4.0))
 _UNSURE = 4.0  # times the rival's cost: what a forecast must say that has only one claim to go by
+_FEW_ROWS = 1500.0  # for a feature: where the steps of a smoothed corner are about twice as many
 _FIRST_LOOK = 10.0  # passes before coordinate descent says anything
 
 FIRST = "dual-coordinate"
@@ -272,21 +273,27 @@ def primal_newton_cost(problem: Problem, gap: float | None) -> float:
     return steps * per_step
 
 
-def newton_cost(problem: Problem, gap: float | None) -> float:  # noqa: ARG001
-    """Return what Newton's method for smooth losses is expected to cost.
+def newton_cost(problem: Problem, gap: float | None) -> float:
+    """Return what Newton's method is expected to cost.
 
     Parameters
     ----------
     problem : Problem
         What is to be solved.
     gap : float or None
-        The relative gap that is asked for; its last steps are quadratic, so that any is near.
+        The relative gap that is asked for. For a smooth loss any is near, since the last steps are
+        quadratic; a corner is smoothed less and less, which takes few steps where every feature has
+        very many rows and many where it has not.
     """
     stored = float(problem.rows.n_stored)
-    steps = 15.0 * 400_000.0
+    cost = 15.0 * 400_000.0
     if problem.n_features >= MOST_FEATURES:
-        return steps + 300.0 * 2.0 * stored
-    return steps + 20.0 * 2.0 * stored + 1.5 * 0.035 * _matrix_products(problem)
+        cost += 300.0 * 2.0 * stored
+    else:
+        cost += 20.0 * 2.0 * stored + 1.5 * 0.035 * _matrix_products(problem)
+    if problem.loss.dual_curvature == 0.0:
+        cost *= (0.5 + _digits(gap) / 6.0) * (1.0 + _FEW_ROWS * problem.n_features / problem.n_rows)
+    return cost
 
 
 COSTS: dict[str, Callable[[Problem, float | None], float]] = {

@@ -1,4 +1,4 @@
-r"""Newton's method in the primal, for losses that are smooth, on data of any size.
+r"""Newton's method in the primal, on data of any size.
 
 .. math:: \min_z \tfrac12 z'Rz + \sum_i c_i\, \ell(y_i z'\tilde x_i), \qquad z = (w, u),
 
@@ -13,8 +13,10 @@ and minimises the objective along d exactly, on stored margins m.
 Special cases: D is zero outside the window in which the loss is a parabola, and such rows are not
 read. With few features the matrix is formed, once, and then changed by the rows that enter or
 leave the window; with many the system is solved by conjugate gradients with the diagonal as
-preconditioner, and no matrix of features is ever made. Given: squared hinge or Huber loss. Returns
-z and :math:`\alpha_i = -c_i \ell'(m_i)`, whose gap is half the squared gradient.
+preconditioner, and no matrix of features is ever made. The hinge's corner is smoothed by a
+parabola, which is narrowed as the gap that it makes becomes most of the gap; that falls with the
+square of its width. Returns z and :math:`\alpha_i = -c_i \ell'(m_i)`, whose gap is half the squared
+gradient and what the smoothing makes.
 Cost per step: two passes over the rows, and one for each product or ``k d^2`` for the k rows that
 have changed sides; 33 bytes for a row.
 Reference: C.-J. Lin, R. Weng and S. Keerthi, Trust region Newton method for large-scale logistic
@@ -29,6 +31,7 @@ import math
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hinge.parameters import not_negative
 from hinge.problem import Problem
@@ -40,12 +43,14 @@ from hinge.solvers.linear.newton_state import ON_ROWS, NewtonState
 from hinge.solvers.linear.newton_steps import AFTER
 from hinge.solvers.protocol import Solver, Support
 
+Floats = NDArray[np.float64]
+
 _ROW_WORK = 8  # stored values that are read in the time of a row's own arithmetic
 _PRODUCTS_PER_VALUE = 16  # multiplications of a matrix product that cost what reading a value does
 
 
 class Newton(Solver):
-    """Newton's method for squared hinge and Huber losses, any number of rows and features.
+    """Newton's method for every loss, any number of rows and features.
 
     Parameters
     ----------
@@ -64,10 +69,8 @@ class Newton(Solver):
         return cls() if gap is None else cls(aim=gap)
 
     def supports(self, problem: Problem) -> Support:
-        """Return whether the loss has a second derivative."""
-        if problem.loss.dual_curvature == 0.0:
-            use = "use solver='dual-coordinate' or 'interior-point'."
-            return Support(False, f"{problem.loss!r} has no second derivative: {use}")
+        """Every loss: one with a corner is smoothed."""
+        del problem
         return Support(True)
 
     def start(self, problem: Problem, warm: Point | None = None, seed: int = 0) -> NewtonState:
@@ -75,6 +78,7 @@ class Newton(Solver):
         state = NewtonState(problem, seed, self.aim)
         if warm is not None and state.take_weights(warm):
             state.ease = 1.0
+            _take_known_dual(state, warm.dual_coef)
         return state
 
     def step(self, state: NewtonState, work: int) -> int:
@@ -112,6 +116,13 @@ class Newton(Solver):
         state.check()
         values = (state.primal, state.dual) if state.is_final else (math.nan, math.nan)
         return Progress(state.steps, state.work, *values, at_rest=state.at_rest)
+
+
+def _take_known_dual(state: NewtonState, alpha: Floats | None) -> None:
+    """Take known dual coefficients, where they fit: they say how little to smooth."""
+    problem = state.problem
+    if state.smoothing and alpha is not None and alpha.shape == (problem.n_rows,):
+        state.known_dual[...] = np.clip(alpha, 0.0, problem.loss.upper_bound(problem.costs))
 
 
 def _advance(state: NewtonState, work: int) -> int:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hinge.solvers.linear.block_pass import Partial
-from hinge.solvers.linear.newton_state import SUMS, NewtonState
+from hinge.solvers.linear.newton_state import BLOCKS, SUMS, NewtonState
 
 Floats = NDArray[np.float64]
 
@@ -21,9 +21,18 @@ _SURE = 1.0 + 1e-6  # what a bound is multiplied with, so that rounding does not
 
 
 def measure(state: NewtonState, number: int) -> Partial:
-    """Set the margins."""
+    """Set the margins; sum up the rows times coefficients that the run starts from, if any."""
     state.passes.measure(*state.extent(number), state.weights)
-    return np.zeros(1), -math.inf
+    sums = np.zeros(len(state.weights))
+    if state.smoothing and state.is_warm:
+        rows, signs = state.sample.rows, state.sample.signs
+        for each in range(number * BLOCKS, min((number + 1) * BLOCKS, rows.n_blocks)):
+            block = rows.block(each)
+            pull = signs[block.rows] * state.known_dual[block.rows]
+            sums[: rows.n_features] += block.transpose_dot(pull)
+            if state.constant:
+                sums[-1] += state.constant * float(np.sum(pull))
+    return sums, -math.inf
 
 
 def shift(state: NewtonState, number: int) -> Partial:

@@ -18,13 +18,15 @@ from hinge.solvers.linear.sampled_state import SampledState
 Floats = NDArray[np.float64]
 
 MOST_FEATURES = 1000  # of a matrix of second derivatives that is formed
-SUMS = 5  # numbers that come with the gradient
+SUMS = 6  # numbers that come with the gradient
 # Margin, or a lower bound that is enough; its change along the direction, or a lower bound; cost
 # times second derivative of the loss; and the value of that which the matrix has been formed with.
 ROW_VARIABLES = 4
 ON_ROWS = ("shift", "search")  # passes that need what is known of the rows, not the rows
+FIRST_SMOOTHING = 0.5  # half-width of the parabola that a corner is first smoothed with
+DAMPING = 0.1  # share of a wider parabola's matrix that directions without rows get
 EASY = 10.0  # cost times squared norm and second derivative that a cold start can take
-_BLOCKS = 2  # blocks of rows in a panel
+BLOCKS = 2  # blocks of rows in a panel
 _PANELS = 8  # times as many rows as features, at the most, in a panel of the matrix
 _ROWS = 1 << 15  # rows in a panel of a pass that does not read them
 
@@ -51,6 +53,8 @@ class NewtonState(SampledState):
         super().__init__(problem, seed)
         self.aim = aim
         width, n_rows = len(self.weights), problem.n_rows
+        # Half-width of the parabola at the loss's corner; 0 for a loss that has none.
+        self.smoothing = 0.0 if problem.loss.dual_curvature else FIRST_SMOOTHING
         self.ease = _first_ease(problem)  # what costs are multiplied with, 1 in the end
         self.row_variables = np.zeros((ROW_VARIABLES, n_rows))
         self.is_exact = np.zeros(n_rows, dtype=np.uint8)  # whether a margin is more than a bound
@@ -62,6 +66,9 @@ class NewtonState(SampledState):
         self.conjugate = np.zeros(width)  # direction of the conjugate gradient method
         has_matrix = width <= MOST_FEATURES
         self.matrix = np.zeros((width, width) if has_matrix else (0, 0))
+        # The same with the wider parabola before, or of the sample before; and its share.
+        self.wider = np.zeros_like(self.matrix)
+        self.damping = DAMPING
         longest = max(3 * width + SUMS, self.matrix.size)
         self.tree = np.zeros((tree_levels(self._most_panels()), longest))
         self.products = 0  # of the present system with a vector,
@@ -85,6 +92,10 @@ class NewtonState(SampledState):
         if self.stage == "matrix" and not self.has_matrix:
             message = "a run cannot be in stage 'matrix' without room for one"
             raise ValueError(message)
+        has_corner = self.problem.loss.dual_curvature == 0.0
+        if not (0.0 < self.smoothing <= FIRST_SMOOTHING if has_corner else self.smoothing == 0.0):
+            message = f"a run cannot smooth this loss by {self.smoothing!r}"
+            raise ValueError(message)
 
     @property
     def has_matrix(self) -> bool:
@@ -98,14 +109,21 @@ class NewtonState(SampledState):
 
     @property
     def window(self) -> Window:
-        """Where the loss is a parabola."""
-        return Window.of(self.problem.loss)
+        """Where the loss is a parabola, or is smoothed by one."""
+        loss = self.problem.loss
+        return Window.smoothed(loss, self.smoothing) if self.smoothing else Window.of(loss)
 
     @property
     def margin(self) -> Floats:
         """The margins, or lower bounds on those that do not matter."""
         margin: Floats = self.row_variables[0]
         return margin
+
+    @property
+    def known_dual(self) -> Floats:
+        """Coefficients that a run starts from, until margins are measured."""
+        known: Floats = self.row_variables[2]
+        return known
 
     @property
     def in_matrix(self) -> Floats:
@@ -135,7 +153,7 @@ class NewtonState(SampledState):
                 *(sample.signs, sample.costs, sample.cost),
                 *(rows.squared_norms, self.row_variables, self.is_exact),
             ),
-            core.LossWindow(window.top, window.width, window.bend),
+            core.LossWindow(window.top, window.width, window.bend, not self.smoothing),
             self.constant,
         )
 
@@ -144,7 +162,7 @@ class NewtonState(SampledState):
         """Rows that the present pass takes at a time."""
         if self.stage in ON_ROWS:
             return _ROWS
-        few = _BLOCKS * self.sample.rows.block_rows
+        few = BLOCKS * self.sample.rows.block_rows
         if self.stage != "matrix":
             return few
         # Sums as large as the matrix are worth adding up for as many rows only, most of which
@@ -160,15 +178,31 @@ class NewtonState(SampledState):
 
     def _most_panels(self) -> int:
         rows = self.problem.rows
-        return -(-rows.n_rows // min(_ROWS, _BLOCKS * rows.block_rows))
+        return -(-rows.n_rows // min(_ROWS, BLOCKS * rows.block_rows))
 
     def extent(self, number: int) -> tuple[int, int]:
         """Return the first row of a panel and the one after its last."""
         start = number * self.panel_rows
         return start, min(start + self.panel_rows, self.sample.rows.n_rows)
 
+    def smooth_less(self, factor: float) -> None:
+        """Narrow the parabola at the corner by a power of two, which is exact."""
+        self.widen_matrix()
+        self.smoothing *= factor
+        self.matrix /= factor
+        self.in_matrix[...] /= factor
+        self.smallest_primal = self.smallest_gap = math.inf
+        self.idle = 0
+        self.__dict__.pop("_passes", None)
+
+    def widen_matrix(self) -> None:
+        """Keep the matrix for when there are fewer rows in the window, or others."""
+        if self.smoothing and self.uses_matrix:
+            self.wider[...] = self.matrix
+
     def to_level(self, level: int) -> None:
         """Go on to other rows, with the same weights."""
+        self.widen_matrix()
         self.level = level
         self.__dict__.pop("_sample", None)
         self.__dict__.pop("_passes", None)
@@ -184,7 +218,7 @@ def _first_ease(problem: Problem) -> float:
     costs = problem.costs
     with np.errstate(over="ignore"):
         stiffness = float(np.sum(costs * problem.rows.squared_norms)) / np.count_nonzero(costs)
-        stiffness /= problem.loss.dual_curvature
+        stiffness /= problem.loss.dual_curvature or 2.0 * FIRST_SMOOTHING
     if not math.isfinite(stiffness):
         return 1.0
     return math.pow(10.0, min(0, -math.ceil(math.log10(max(stiffness, 1.0) / EASY))))

@@ -16,12 +16,24 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from hinge.solvers.linear.newton_state import SUMS, NewtonState
+from hinge.solvers.linear.newton_smoothing import (
+    LEAST_SMOOTHING,
+    NARROWING,
+    is_smoothing_all,
+    known_smoothing,
+)
+from hinge.solvers.linear.newton_state import (
+    DAMPING,
+    FIRST_SMOOTHING,
+    SUMS,
+    NewtonState,
+)
 from hinge.solvers.linear.pilot import represents
 
 Floats = NDArray[np.float64]
 
 _PILOT_GAP = 1e-2  # relative gap at which a sample has told what it can
+_CORNER_GAP = 3e-3  # the same where a corner is smoothed
 _EASED_GAP = 0.1  # the same for costs that are eased
 _HARDER = 10.0  # what these are multiplied with then
 _SETTLED = 3e-3  # part of the objective that a step on a sample must gain
@@ -42,15 +54,19 @@ _JITTER = 1e-14  # of a unit diagonal
 _NARROWER = 0.9  # what a gap is to become of before it counts as smaller
 _LESS = 1e-13  # what an objective is to lose before it counts as smaller
 _MOST_IDLE = 5
+_STOPPED = 0.2  # length of a step that single rows have stopped
 _ROUNDING = 1e-15  # relative gap at which nothing but rounding is left
 _TINY = float(np.finfo(np.float64).tiny)
 
 
-def after_measure(state: NewtonState, _: Floats) -> None:
+def after_measure(state: NewtonState, sums: Floats) -> None:
     """Begin with the rows of a level."""
     if not state.is_final_level and not represents(state.sample):
         state.to_level(state.level + 1)
         return
+    if state.smoothing and state.is_warm:
+        state.smoothing = known_smoothing(state, sums)
+        state.__dict__.pop("_passes", None)
     state.room, state.length = math.inf, 0.0
     _settle(state)
 
@@ -83,11 +99,15 @@ def after_gradient(state: NewtonState, sums: Floats) -> None:
     state.diagonal[:] = sums[width : 2 * width] + ridge
     state.foreseen[:] = sums[2 * width : 3 * width]
     _set_values(state, sums[-SUMS:])
+    if state.length:
+        state.damping = DAMPING if state.length > _STOPPED else 1.0
     state.curved, state.changed = int(sums[-2]), int(sums[-1])
     state.steps += 1 if state.length else 0
     gap = state.primal - state.dual
     if state.is_warm and state.primal > state.value_at_zero:
         state.is_warm = False
+        state.smoothing = FIRST_SMOOTHING if state.smoothing else 0.0
+        state.__dict__.pop("_passes", None)
         state.weights[...] = 0.0
         state.to_level(0)
         return
@@ -99,6 +119,12 @@ def after_gradient(state: NewtonState, sums: Floats) -> None:
     state.idle = 0 if is_less else state.idle + 1
     state.smallest_primal = min(state.primal, state.smallest_primal)
     state.smallest_gap = min(gap, state.smallest_gap)
+    if state.smoothing and state.ease == 1.0 and is_smoothing_all(state, gap):
+        if state.is_final and gap <= state.aim * state.primal:
+            state.aim *= _TENTH  # this point is news; whoever wants more gets it from the next
+        else:
+            _smooth_less(state)
+            return
     if state.idle >= _MOST_IDLE or gap <= _ROUNDING * state.primal:
         _rest(state)
         return
@@ -134,6 +160,8 @@ def after_matrix(state: NewtonState, sums: Floats) -> None:
     state.matrix += sums.reshape(state.matrix.shape)
     force = state.gradient + state.foreseen
     full = state.matrix + np.diag(state.ridge)
+    if state.smoothing:
+        full += state.damping * state.wider
     scale = 1.0 / np.sqrt(np.maximum(np.diag(full), _TINY))
     scaled = full * np.outer(scale, scale)
     scaled[np.diag_indices_from(scaled)] += _JITTER
@@ -207,23 +235,40 @@ def _set_values(state: NewtonState, sums: Floats) -> None:
     gradient (Fenchel and Young). Far from the optimum the slopes are much too large: a multiple of
     them is a better point.
     """
-    ridge, window = state.ridge, state.window
-    losses, slopes, squares = (float(value) for value in sums[:3])
+    ridge, window, linear = state.ridge, state.window, state.problem.loss.dual_linear
+    losses, slopes, squares, cornered = (float(value) for value in sums[:4])
     norm = float(state.weights @ (ridge * state.weights))
     pulled = state.gradient - ridge * state.weights
+    gap = 0.5 * float(state.gradient @ (ridge * state.gradient))
+    if state.smoothing:
+        losses, squares = cornered, 0.0
     squares += float(pulled @ (ridge * pulled))
     state.primal = 0.5 * norm + losses
-    gap = 0.5 * float(state.gradient @ (ridge * state.gradient))
+    if state.smoothing:
+        gap = max(gap, state.primal - (linear * slopes - 0.5 * squares))
     state.scale = 1.0
     if gap > _FAR * state.primal and squares > 0.0:
-        best = window.top * slopes / squares
+        best = linear * slopes / squares
         state.scale = best if math.isinf(window.width) else min(best, 1.0)
-        dual = state.scale * (window.top * slopes - 0.5 * state.scale * squares)
+        dual = state.scale * (linear * slopes - 0.5 * state.scale * squares)
         gap = state.primal - dual
     if state.is_free:
         price = 2.0 * (window.top + abs(float(state.weights[-1])))
         gap += price * state.scale * abs(float(state.gradient[-1]))
     state.dual = state.primal - gap
+
+
+def _smooth_less(state: NewtonState) -> None:
+    """Narrow the parabola and look at the same point again; a free intercept may move a little."""
+    before = state.smoothing
+    if before * NARROWING < LEAST_SMOOTHING:
+        _rest(state)
+        return
+    state.smooth_less(NARROWING)
+    state.length = 0.0
+    # Rows that only have a bound are above the window that was, by at least as much.
+    state.room = before - state.smoothing
+    _settle(state)
 
 
 def _ease_less(state: NewtonState) -> None:
@@ -241,6 +286,8 @@ def _has_told(state: NewtonState, gap: float) -> bool:
     """Return whether a problem that only prepares the next one has told what it can."""
     if state.ease < 1.0:
         return gap <= _EASED_GAP * state.primal
+    if state.smoothing:
+        return gap <= _CORNER_GAP * state.primal
     has_settled = state.primal > (1.0 - _SETTLED) * state.smallest_primal
     return has_settled or gap <= _PILOT_GAP * state.primal
 

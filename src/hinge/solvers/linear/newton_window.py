@@ -44,6 +44,20 @@ class Window:
         curvature = loss.dual_curvature
         return cls(loss.dual_linear, loss.dual_upper * curvature, 1.0 / curvature)
 
+    @classmethod
+    def smoothed(cls, loss: Loss, half_width: float) -> Window:
+        """Return the window of a loss whose corner is a parabola of that half-width.
+
+        Parameters
+        ----------
+        loss : Loss
+            The hinge loss, whose corner is where its dual's linear term says.
+        half_width : float
+            How far from the corner the parabola reaches on either side.
+        """
+        bend = loss.dual_upper / (2.0 * half_width)
+        return cls(loss.dual_linear + half_width, 2.0 * half_width, bend)
+
     def depth(self, margins: Floats) -> Floats:
         """Return how deep margins are in the window, ``-kappa`` times the derivative."""
         depth = self.top - margins
