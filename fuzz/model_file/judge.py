@@ -19,7 +19,10 @@ import numpy as np
 import scipy.sparse as sp
 
 import hinge
+from hinge.anytime import AnytimePredictor
+from hinge.estimators.anytime_classifier import AnytimeClassifier
 from hinge.models import Checkpoint, load, save
+from hinge.rows import Rows
 
 HANG_SECONDS = 1.0
 TIMES_THE_FILE = 4
@@ -76,7 +79,13 @@ def judge_model(path: Path, sound: bytes, repaired: bool) -> Verdict:
         message = "a file whose digest was not repaired loads as something else"
         raise BrokenPromiseError(message)
     load(again)
-    _predict(model)
+    if isinstance(model, AnytimePredictor):
+        _compare_with_full(model)
+    elif isinstance(model, AnytimeClassifier):
+        _compare_with_full(model.predictor_)
+        _predict(model.estimator_)
+    else:
+        _predict(model)
     return Verdict(Outcome.DIFFERENT, seconds)
 
 
@@ -162,11 +171,32 @@ def _check_message(message: str, path: Path) -> None:
         raise BrokenPromiseError(broken)
 
 
+def _compare_with_full(model: AnytimePredictor) -> None:
+    """Compare the labels of a predictor that somebody made up with those of its machine."""
+    X = _queries(model.n_features)
+    with np.errstate(all="ignore"):
+        try:
+            found = model.predict_certified(X)
+            full = model.rule.codes(model.machine.values(Rows(X)))
+        except hinge.HingeError:
+            return  # coefficients so large that decision values overflow
+    if not found.decided.all() or not np.array_equal(found.labels, model.classes[full]):
+        message = "a loaded predictor has labels that are not those of its machine"
+        raise BrokenPromiseError(message)
+    model.explain()
+
+
+def _queries(n_features: int) -> Any:
+    """Return a few rows; many features are none that a row has."""
+    X: Any = sp.csr_array((7, n_features))  # what a sparse machine says costs it nothing
+    if n_features <= MOST_FEATURES:
+        X = np.linspace(-2.0, 2.0, X.shape[0] * X.shape[1]).reshape(X.shape)
+    return X
+
+
 def _predict(model: Any) -> None:
     """Use a model that somebody else made up."""
-    X: Any = sp.csr_array((7, model.n_features_in_))  # what a sparse machine says costs it nothing
-    if model.n_features_in_ <= MOST_FEATURES:
-        X = np.linspace(-2.0, 2.0, X.shape[0] * X.shape[1]).reshape(X.shape)
+    X = _queries(model.n_features_in_)
     model.__dict__.pop("feature_names_in_", None)  # so that rows need no names
     with np.errstate(all="ignore"):
         try:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import tempfile
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import OneClassSVM
 
 import hinge
+from hinge.anytime import AnytimePredictor
+from hinge.estimators.accelerate import accelerate
+from hinge.estimators.anytime_classifier import AnytimeClassifier
 from hinge.estimators.svc import SVC
-from hinge.kernels import Normalised, Polynomial, Precomputed
+from hinge.kernels import RBF, Normalised, Polynomial, Precomputed
 from hinge.models import Checkpoint, save, save_checkpoint
 
 LABELS: list[list[object]] = [[0, 1], ["a", "b", "c"], [True, False], [2.0, 3.0, 5.0]]
@@ -72,7 +77,38 @@ def model_files() -> list[bytes]:
     files += [_chosen(labels, proof) for labels in LABELS[:2] for proof in (True, False)]
     files += [_machine(labels, kernel, proof) for labels, kernel, proof in MACHINES]
     files += [_chosen_machine(), _chosen_machine(gammas=None, kernel="linear")]
+    files += predictor_files()
     return files
+
+
+def predictor_files() -> list[bytes]:
+    """Return files of predictors and of classifiers with stages, every stage in use."""
+    files = []
+    for labels, kernel, _ in MACHINES:
+        if kernel in ("rbf", "poly", "sparse", "precomputed", "object", "none"):
+            fast = with_every_stage(accelerate(_fitted(labels, kernel)))
+            files.append(_saved(lambda path, m=fast: save(m, path)))
+    X, y = data(LABELS[1], 40)
+    several = accelerate((X, np.eye(3)[np.arange(40) % 3].T, np.zeros(3), RBF(0.5)))
+    one_class = accelerate(OneClassSVM(nu=0.5).fit(X))
+    for fast in map(with_every_stage, (several, one_class)):
+        write = lambda path, m=fast: save(m, path)  # noqa: E731
+        files.append(_saved(write))
+    chosen = hinge.SVCCV([0.1, 1.0], gammas=[0.5, 1.0], cv=2)
+    for inner in (None, SVC(kernel="linear"), chosen):
+        model = AnytimeClassifier(inner, n_points=20).fit(X, y)
+        model.predictor_ = with_every_stage(model.predictor_)
+        files.append(_saved(lambda path, m=model: save(m, path)))
+    return files
+
+
+def with_every_stage(fast: AnytimePredictor) -> AnytimePredictor:
+    """Return a predictor with every stage that it can have, whatever was measured."""
+    parts = fast.parts
+    exits = () if parts.embedding is None else tuple(range(len(parts.embedding.exits)))
+    plan = replace(parts.plan, exits=exits, n_coordinates=8, uses_single=not parts.reason)
+    parts = replace(parts, plan=plan)
+    return AnytimePredictor(fast.machine, fast.rule, fast.classes, fast.n_features, parts)
 
 
 def checkpoint_files() -> list[tuple[list[hinge.Problem], bytes]]:
@@ -120,6 +156,12 @@ def _chosen(labels: list[object], proof: bool) -> bytes:
 
 def _machine(labels: list[object], kernel: str, proof: bool) -> bytes:
     """Return the file of a kernel machine."""
+    model = _fitted(labels, kernel)
+    return _saved(lambda path: save(model, path, proof))
+
+
+def _fitted(labels: list[object], kernel: str) -> SVC:
+    """Return a kernel machine."""
     X, y = data(labels)
     forms = {"sparse": sp.csr_array(X * (X > 0.5)), "precomputed": X @ X.T, "psd": X @ X.T}
     forms |= {"chi2": np.abs(X).astype(np.float32), "wide": _wide(X)}
@@ -127,8 +169,7 @@ def _machine(labels: list[object], kernel: str, proof: bool) -> bytes:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", FutureWarning)
-        model = SVC(**KERNELS[kernel]).fit(rows, y)
-    return _saved(lambda path: save(model, path, proof))
+        return SVC(**KERNELS[kernel]).fit(rows, y)
 
 
 def _wide(X: np.ndarray) -> sp.csr_array:

@@ -6,6 +6,7 @@ from hinge.anytime.build import Options, Parts, build
 from hinge.anytime.ordering import ORDERINGS
 from hinge.anytime.planning import Costs, Plan
 from hinge.anytime.predictor import AnytimePredictor
+from hinge.anytime.rebuild import kept_points, rebuilt
 from hinge.anytime.rules import LargestRule, Rule, SignRule, VoteRule
 
 __all__ = [
@@ -20,4 +21,6 @@ __all__ = [
     "SignRule",
     "VoteRule",
     "build",
+    "kept_points",
+    "rebuilt",
 ]

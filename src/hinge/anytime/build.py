@@ -12,8 +12,8 @@ from hinge.anytime.functions import Check, Functions
 from hinge.anytime.ordering import Candidates, ordered
 from hinge.anytime.planning import Plan, measured_plan
 from hinge.anytime.queries import Sides
+from hinge.anytime.reasons import why_in_full
 from hinge.anytime.rules import Rule
-from hinge.anytime.sides import bounded_kernel
 from hinge.machines import Machine, alike
 from hinge.rows import Rows
 from hinge.threads import single_threaded_blas
@@ -95,12 +95,9 @@ def build(
     check : callable or None, default=None
         Called between pieces of work; raises to abandon it.
     """
-    if len(machine.coefficients) == 0:
-        return Parts(Plan(), reason="the machine has no support vectors")
-    if bounded_kernel(machine.kernel) is None or not isinstance(machine.support, Rows):
-        return Parts(
-            Plan(), reason=f"nothing is proven of the rounding of the kernel {machine.kernel!r}"
-        )
+    reason = why_in_full(machine)
+    if reason:
+        return Parts(Plan(), reason=reason)
     options = options or Options()
     # Where a number overflows nothing is proven, and the full evaluation says what is wrong.
     with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):

@@ -233,15 +233,20 @@ def _defects(
     K: Floats, triangle: Floats, relative: float, absolute: float
 ) -> tuple[Floats, Floats]:
     """Return ``spread`` and ``defect`` of every number of leading points."""
-    turned = np.abs(triangle)
+    turned, size = np.abs(triangle), np.abs(K)
     rows = turned.sum(axis=1) * (1.0 + 1e-9)
     spread = np.sqrt(np.cumsum(rows**2)) * (1.0 + 1e-9)
-    gram = triangle @ K @ triangle.T
-    sizes = turned @ np.abs(K) @ turned.T
-    off = np.abs(gram - np.eye(len(K)))
-    off += (relative + 4.0 * rounding_factor(len(K))) * 1.01 * sizes
-    off += absolute * np.outer(rows, rows)
-    # Frobenius norms of the leading squares: each adds a row and a column.
-    squares = np.tril(off**2)
-    added = 2.0 * squares.sum(axis=1)
+    factor = (relative + 4.0 * rounding_factor(len(K))) * 1.01
+    # Frobenius norms of the leading squares: each adds a row and a column. Some rows at a time, so
+    # that no further array of the square of the number of points is needed.
+    added = np.empty(len(K))
+    for first in range(0, len(K), _ROWS_A_CALL):
+        last = min(first + _ROWS_A_CALL, len(K))
+        few, leading = slice(first, last), slice(0, last)
+        off = triangle[few, leading] @ K[leading, leading] @ triangle[leading, leading].T
+        off[np.arange(last - first), np.arange(first, last)] -= 1.0
+        np.abs(off, out=off)
+        off += factor * (turned[few, leading] @ size[leading, leading] @ turned[leading, leading].T)
+        off += absolute * np.outer(rows[few], rows[leading])
+        added[few] = 2.0 * np.tril(off**2, first).sum(axis=1)
     return spread, np.sqrt(np.cumsum(added)) * (1.0 + 1e-9)

@@ -22,10 +22,11 @@ def explanation(parts: Parts, n_support: int) -> str:
         return f"Every query is evaluated in full: {parts.reason}."
     lines = [_terms(parts, n_support)]
     plan = parts.plan
-    if parts.embedding is None:
-        lines.append(_without_embedding(parts))
-    elif plan.exits:
+    was_measured = plan.costs is not None and plan.costs.value > 0.0
+    if parts.embedding is not None and plan.exits:
         lines.extend(_exits(parts))
+    elif parts.embedding is None and not was_measured:  # a file has only points that are used
+        lines.append(_without_embedding(parts))
     else:
         lines.append(
             "The embedding leaves too many queries open to pay: kernel values fall off so fast "

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
+from hinge.anytime import AnytimePredictor
 from hinge.cli._errors import CommandError, UsageError
 from hinge.cli._labels import plain
 from hinge.errors import ModelFileError
+from hinge.estimators.anytime_classifier import AnytimeClassifier
 from hinge.estimators.linear_svc import LinearSVC
 from hinge.estimators.linear_svc_cv import LinearSVCCV
 from hinge.estimators.svc import SVC
@@ -70,6 +72,14 @@ def load_any(path: Path, order: str) -> LinearSVC | SVC:
         message = f"{plain(str(path))}: this is not a model file; the order is {order}."
         raise CommandError(message)
     model = load(path)
+    if isinstance(model, AnytimeClassifier):
+        model = model.estimator_
+    if isinstance(model, AnytimePredictor):
+        message = (
+            f"{plain(str(path))} holds a predictor without the model that it was made of; only "
+            "predict and inspect take it."
+        )
+        raise CommandError(message)
     return model.best_estimator_ if isinstance(model, LinearSVCCV | SVCCV) else model
 
 

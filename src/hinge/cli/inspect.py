@@ -34,9 +34,22 @@ def inspect(settings: InspectSettings) -> int:
     return Exit.SOLVED
 
 
+def _training(found: ModelDescription) -> list[tuple[str, str]]:
+    """Return what is known of the training; of a predictor alone nothing is."""
+    if not found.problem:
+        return [("training", "unknown: the file holds a machine without a certificate")]
+    statuses = Counter(found.statuses)
+    return [
+        ("objective", _objective(found.problem)),
+        ("status", ", ".join(f"{count} x {name}" for name, count in statuses.items())),
+        ("solver", ", ".join(sorted(set(found.solvers)))),
+        *_stated(found),
+        ("proof", _proof(found)),
+    ]
+
+
 def _lines(found: ModelDescription) -> list[tuple[str, str]]:
     names = [label_text(label) for label in found.classes]
-    statuses = Counter(found.statuses)
     lines = [
         ("kind", f"{found.kind}, format {found.format_version}, hinge {found.hinge_version}"),
         ("classes", f"{len(names)}: {listed(names)}"),
@@ -44,16 +57,10 @@ def _lines(found: ModelDescription) -> list[tuple[str, str]]:
     ]
     if found.feature_names is not None:
         lines.append(("names", listed(list(found.feature_names))))
-    lines += [
-        *_machine(found),
-        ("objective", _objective(found.problem)),
-        ("status", ", ".join(f"{count} x {name}" for name, count in statuses.items())),
-        ("solver", ", ".join(sorted(set(found.solvers)))),
-        *_stated(found),
-        ("proof", _proof(found)),
-        ("digest", f"sha256 {found.digest}"),
-        ("size", f"{found.size:,} bytes"),
-    ]
+    lines += [*_machine(found), *_training(found)]
+    for number, sentence in enumerate(found.anytime):
+        lines.append(("anytime" if number == 0 else "", sentence))
+    lines += [("digest", f"sha256 {found.digest}"), ("size", f"{found.size:,} bytes")]
     return lines
 
 

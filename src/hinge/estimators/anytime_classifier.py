@@ -100,13 +100,7 @@ class AnytimeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         inner = SVC() if self.estimator is None else clone(self.estimator)
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        self.estimator_ = inner.fit(X, y, **weights)
-        self.classes_ = inner.classes_
-        self.n_features_in_ = inner.n_features_in_
-        if hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-        if hasattr(inner, "feature_names_in_"):
-            self.feature_names_in_ = inner.feature_names_in_
+        self._adopt(inner.fit(X, y, **weights))
         is_matrix = getattr(inner, "kernel", None) == Precomputed.name or isinstance(
             getattr(inner, "kernel", None), Precomputed
         )
@@ -118,6 +112,16 @@ class AnytimeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             random_state=self.random_state,
         )
         return self
+
+    def _adopt(self, inner: Any) -> None:
+        """Set the fitted attributes that are those of the classifier."""
+        self.estimator_ = inner
+        self.classes_ = inner.classes_
+        self.n_features_in_ = inner.n_features_in_
+        if hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        if hasattr(inner, "feature_names_in_"):
+            self.feature_names_in_ = inner.feature_names_in_
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the label of every row: those of the full evaluation.
@@ -207,3 +211,24 @@ class AnytimeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = inner.input_tags.sparse
         tags.input_tags.pairwise = inner.input_tags.pairwise
         return tags
+
+
+def accelerated_classifier(
+    inner: Any, predictor: AnytimePredictor, **options: Any
+) -> AnytimeClassifier:
+    """Return a fitted ``AnytimeClassifier`` of a fitted classifier and its predictor.
+
+    Parameters
+    ----------
+    inner : estimator
+        A fitted classifier, which is not copied.
+    predictor : AnytimePredictor
+        What ``accelerate`` made of it.
+    **options
+        Parameters of ``AnytimeClassifier``.
+    """
+    given = {"estimator": clone(inner), **options}
+    model = AnytimeClassifier(given.pop("estimator"), **given)
+    model._adopt(inner)
+    model.predictor_ = predictor
+    return model

@@ -1,4 +1,4 @@
-"""The model inside an estimator that has chosen it."""
+"""The model inside an estimator that has chosen or wraps it."""
 
 from __future__ import annotations
 
@@ -7,18 +7,22 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from hinge.errors import InvalidParameterError
+from hinge.estimators.anytime_classifier import AnytimeClassifier
 from hinge.estimators.linear_svc_cv import LinearSVCCV
 from hinge.estimators.svc_cv import SVCCV
 
 
 def chosen_model(model: Any) -> Any:
-    """Return the model of all rows that a ``LinearSVCCV`` or ``SVCCV`` has; else what was given.
+    """Return the model of all rows that an estimator has chosen or wraps; else what was given.
 
     Parameters
     ----------
     model : object
         Whatever a caller gave as a model.
     """
+    if isinstance(model, AnytimeClassifier):
+        check_is_fitted(model)
+        model = model.estimator_
     if isinstance(model, LinearSVCCV | SVCCV):
         check_has_model(model)
         return model.best_estimator_

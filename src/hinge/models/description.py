@@ -8,6 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from hinge.anytime import AnytimePredictor
+from hinge.estimators.anytime_classifier import AnytimeClassifier
+from hinge.models.container import Header
 from hinge.models.files import read_model
 
 
@@ -19,7 +22,8 @@ class ModelDescription:
     ----------
     kind : str
         What the file holds: ``"linear-classifier"`` or ``"kernel-classifier"``, with
-        ``"chosen-"`` before it if C was chosen by cross-validation.
+        ``"chosen-"`` before it if C was chosen by cross-validation and ``"anytime-"`` if it is an
+        ``AnytimeClassifier``; or ``"anytime-predictor"``.
     format_version : int
         Version of the file format.
     hinge_version : str
@@ -31,7 +35,8 @@ class ModelDescription:
     feature_names : tuple of str or None
         Their names.
     problem : dict
-        The objective: loss, penalty, C, intercept and its scale.
+        The objective: loss, penalty, C, intercept and its scale. Empty for a predictor, as are the
+        parameters and the certificate.
     parameters : dict
         The constructor parameters of the estimator.
     certificate : dict
@@ -52,7 +57,9 @@ class ModelDescription:
     kernel : dict or None
         The kernel with its numbers, if it is a kernel machine.
     n_support : tuple of int
-        Support vectors of each class, if it is a kernel machine.
+        Support vectors of each class, if it is a kernel machine; of a predictor, of all classes.
+    anytime : tuple of str
+        What is done for a query before the full evaluation, in sentences, if anything is.
     """
 
     kind: str
@@ -72,6 +79,7 @@ class ModelDescription:
     size: int
     kernel: dict[str, Any] | None = None
     n_support: tuple[int, ...] = ()
+    anytime: tuple[str, ...] = ()
 
     @property
     def has_proof(self) -> bool:
@@ -98,6 +106,12 @@ def inspect(path: str | os.PathLike[str]) -> ModelDescription:
         If the file is damaged, forged, of a newer format, or no model at all.
     """
     header, model = read_model(path)
+    if isinstance(model, AnytimePredictor):
+        return _of_predictor(header, model)
+    sentences: tuple[str, ...] = ()
+    if isinstance(model, AnytimeClassifier):
+        sentences = tuple(model.explain().splitlines())
+        model = model.estimator_
     said = header.description
     names = getattr(model, "feature_names_in_", None)
     # A kernel machine knows the number of rows in any case; its proof is the rows themselves.
@@ -121,6 +135,32 @@ def inspect(path: str | os.PathLike[str]) -> ModelDescription:
         size=header.size,
         kernel=said.get("kernel"),
         n_support=tuple(np.asarray(getattr(model, "n_support_", ()), dtype=int).tolist()),
+        anytime=sentences,
+    )
+
+
+def _of_predictor(header: Header, model: AnytimePredictor) -> ModelDescription:
+    """Return what the file of a predictor says, which knows nothing of a training."""
+    said = header.description
+    return ModelDescription(
+        kind=said["kind"],
+        format_version=said["format"],
+        hinge_version=said["hinge"],
+        classes=_labels(model.classes),
+        n_features=model.n_features,
+        feature_names=None,
+        problem={},
+        parameters={},
+        certificate={},
+        statuses=(),
+        solvers=(),
+        n_rows=None,
+        fingerprint=None,
+        digest=said["sha256"],
+        size=header.size,
+        kernel=said["kernel"],
+        n_support=(len(model.machine.coefficients),),
+        anytime=tuple(model.explain().splitlines()),
     )
 
 

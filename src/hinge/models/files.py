@@ -12,16 +12,25 @@ import importlib.metadata
 import os
 import re
 from collections.abc import Iterator
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from sklearn.utils.validation import check_is_fitted
 
+from hinge.anytime import AnytimePredictor
 from hinge.errors import InvalidParameterError, ModelFileError, UnsupportedError
+from hinge.estimators.anytime_classifier import AnytimeClassifier
 from hinge.estimators.linear_svc import LinearSVC
 from hinge.estimators.linear_svc_cv import LinearSVCCV
 from hinge.estimators.svc import SVC
 from hinge.estimators.svc_cv import SVCCV
-from hinge.models import chosen_file, chosen_kernel_file, kernel_file, linear_file
+from hinge.models import (
+    anytime_classifier_file,
+    anytime_file,
+    chosen_file,
+    chosen_kernel_file,
+    kernel_file,
+    linear_file,
+)
 from hinge.models._chosen_model import check_has_model
 from hinge.models.budget import Budget
 from hinge.models.container import (
@@ -35,21 +44,31 @@ from hinge.models.fields import Fields
 from hinge.models.text_lists import Tensors
 
 FORMAT = 1
-Model = LinearSVC | LinearSVCCV | SVC | SVCCV
+Model = LinearSVC | LinearSVCCV | SVC | SVCCV | AnytimeClassifier | AnytimePredictor
 _VERSION = re.compile(r"[0-9A-Za-z.+!-]{1,64}", re.ASCII)
 _LONGEST_MESSAGE = 500  # a file may have put anything into it
 TIMES_THE_FILE = 4  # loading takes at most so much memory, and 64 MB,
 SPARE = 45_000_000  # of which the header and what is made on the way take the rest
-_TENSORS = {
+_TENSORS: dict[str, anytime_classifier_file.Names] = {
     linear_file.KIND: linear_file.tensors_of_linear,
     chosen_file.KIND: chosen_file.tensors_of_chosen,
     kernel_file.KIND: kernel_file.tensors_of_machine,
     chosen_kernel_file.KIND: chosen_kernel_file.tensors_of_chosen_machine,
+    anytime_file.KIND: anytime_file.tensors_of_predictor,
+}
+_TENSORS |= {
+    kind: anytime_classifier_file.names_of(_TENSORS[inner])
+    for kind, inner in anytime_classifier_file.KINDS.items()
 }
 MODEL_KINDS = tuple(_TENSORS)
-_MACHINES = {
+_MACHINES: dict[str, anytime_classifier_file.Taker] = {
     kernel_file.KIND: kernel_file.take_machine,
     chosen_kernel_file.KIND: chosen_kernel_file.take_chosen_machine,
+    anytime_file.KIND: anytime_file.take_predictor,
+}
+_MACHINES |= {
+    kind: anytime_classifier_file.taker_of(_MACHINES[inner])
+    for kind, inner in anytime_classifier_file.KINDS.items()
 }
 
 
@@ -58,8 +77,8 @@ def save(model: Any, path: str | os.PathLike[str], proof: bool = True) -> None:
 
     Parameters
     ----------
-    model : LinearSVC, LinearSVCCV, SVC or SVCCV
-        A fitted estimator.
+    model : LinearSVC, LinearSVCCV, SVC, SVCCV, AnytimeClassifier or AnytimePredictor
+        A fitted estimator, or what ``accelerate`` returned.
     path : str or path-like
         Where to; an existing file is replaced. The customary ending is ``.hinge``.
     proof : bool, default=True
@@ -81,7 +100,8 @@ def save(model: Any, path: str | os.PathLike[str], proof: bool = True) -> None:
     every fold and value; a ``cv`` that is a splitter becomes the number of its splits, and a
     ``scoring`` that is a function cannot be saved. An ``SVC`` keeps its support vectors and
     coefficients; of a precomputed kernel the numbers of the rows. A kernel that is a function
-    cannot be saved.
+    cannot be saved. Of a predictor the machine, the basis points in use and the plan are kept;
+    every bound is computed again when it is loaded.
 
     Examples
     --------
@@ -108,8 +128,9 @@ def _content(model: Any, proof: bool) -> tuple[dict[str, Any], Tensors]:
     """Return description and tensors of a model of any kind, if it is one."""
     if not isinstance(model, Model):
         message = (
-            "model must be a fitted hinge.LinearSVC, hinge.LinearSVCCV, hinge.SVC or hinge.SVCCV; "
-            f"got {type(model).__name__}."
+            "model must be what hinge.accelerate returns or a fitted hinge.LinearSVC, "
+            "hinge.LinearSVCCV, hinge.AnytimeClassifier, hinge.SVC or hinge.SVCCV; got "
+            f"{type(model).__name__}."
         )
         raise InvalidParameterError(message)
     if isinstance(model, LinearSVCCV | SVCCV):
@@ -117,7 +138,11 @@ def _content(model: Any, proof: bool) -> tuple[dict[str, Any], Tensors]:
         if isinstance(model, SVCCV):
             return chosen_kernel_file.put_chosen_machine(model, proof)
         return chosen_file.put_chosen(model, proof)
+    if isinstance(model, AnytimePredictor):
+        return anytime_file.put_predictor(model)
     check_is_fitted(model)
+    if isinstance(model, AnytimeClassifier):
+        return anytime_classifier_file.put_classifier(model, proof)
     if isinstance(model, SVC):
         return kernel_file.put_machine(model, proof)
     return linear_file.put_linear(model, proof)
@@ -133,9 +158,10 @@ def load(path: str | os.PathLike[str]) -> Model:
 
     Returns
     -------
-    LinearSVC, LinearSVCCV, SVC or SVCCV
-        A fitted estimator that predicts what the saved one did, to the bit. Its certificates are
-        the saved ones: a claim of whoever wrote the file, which ``verify`` checks.
+    LinearSVC, LinearSVCCV, SVC, SVCCV, AnytimeClassifier or AnytimePredictor
+        What predicts as the saved one did, to the bit. Its certificates are the saved ones: a claim
+        of whoever wrote the file, which ``verify`` checks. The bounds of a predictor are not
+        claims: they were computed from the machine in the file.
 
     Raises
     ------
@@ -254,7 +280,7 @@ def _model_of(description: dict[str, Any], tensors: Tensors, size: int) -> Model
     fields = Fields(content, "the description")
     take = _MACHINES.get(description["kind"])
     if take is not None:  # it keeps the tensors themselves
-        return take(fields, tensors, Budget((TIMES_THE_FILE - 2) * size + SPARE))
+        return cast(Model, take(fields, tensors, Budget((TIMES_THE_FILE - 2) * size + SPARE)))
     # The tensors are as large as the file, and the model has weights of its own: sparse ones take
     # half as much again, and are made from dense ones.
     weights = (3 if description.get("is_sparse") else 1) * tensors["coef"].nbytes

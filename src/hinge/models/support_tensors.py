@@ -17,11 +17,10 @@ from hinge.models.fields import Fields
 from hinge.models.text_lists import Tensors
 
 _NAME = "support_vectors"
-_VALUES, _COLUMNS, _STARTS = (f"{_NAME}.{part}" for part in ("values", "columns", "starts"))
 _FORMS = ("dense", "sparse", "rows")  # the last one: known by the number of the row alone
 
 
-def put_vectors(vectors: Any, count: int, tensors: Tensors) -> dict[str, Any]:
+def put_vectors(vectors: Any, count: int, tensors: Tensors, name: str = _NAME) -> dict[str, Any]:
     """Return what the description says of support vectors, and add their tensors.
 
     Parameters
@@ -32,42 +31,50 @@ def put_vectors(vectors: Any, count: int, tensors: Tensors) -> dict[str, Any]:
         How many there are.
     tensors : dict of str to ndarray
         Where tensors are added.
+    name : str, default="support_vectors"
+        What the tensors are called.
     """
     if vectors is None:
         return {"form": "rows", "count": count, "stored": 0}
     if not sp.issparse(vectors):
         if count:
-            tensors[_NAME] = np.ascontiguousarray(vectors)
+            tensors[name] = np.ascontiguousarray(vectors)
         return {"form": "dense", "count": count, "stored": 0}
     stored = int(vectors.nnz)
     if count:
         narrow = max(stored, vectors.shape[1]) < 2**31
         index = np.int32 if narrow else np.int64
-        tensors[_STARTS] = vectors.indptr.astype(index)
+        values, columns, starts = _names(name)
+        tensors[starts] = vectors.indptr.astype(index)
         if stored:
-            tensors[_VALUES] = np.ascontiguousarray(vectors.data)
-            tensors[_COLUMNS] = vectors.indices.astype(index)
+            tensors[values] = np.ascontiguousarray(vectors.data)
+            tensors[columns] = vectors.indices.astype(index)
     return {"form": "sparse", "count": count, "stored": stored}
 
 
-def tensors_of_vectors(content: Any) -> set[str]:
+def tensors_of_vectors(content: Any, name: str = _NAME) -> set[str]:
     """Return the names of the tensors that support vectors need.
 
     Parameters
     ----------
     content : object
         What the description says of them.
+    name : str, default="support_vectors"
+        What the tensors are called.
     """
     if not isinstance(content, dict) or not content.get("count"):
         return set()
     if content.get("form") == "dense":
-        return {_NAME}
+        return {name}
     if content.get("form") != "sparse":
         return set()
-    return {_STARTS, _VALUES, _COLUMNS} if content.get("stored") else {_STARTS}
+    values, columns, starts = _names(name)
+    return {starts, values, columns} if content.get("stored") else {starts}
 
 
-def take_vectors(content: Any, n_features: int, tensors: Tensors) -> tuple[int, Any]:
+def take_vectors(
+    content: Any, n_features: int, tensors: Tensors, name: str = _NAME
+) -> tuple[int, Any]:
     """Return the number of support vectors and the vectors; None if only their rows are known.
 
     Parameters
@@ -78,50 +85,59 @@ def take_vectors(content: Any, n_features: int, tensors: Tensors) -> tuple[int, 
         Number of features.
     tensors : dict of str to ndarray
         The tensors of the file.
+    name : str, default="support_vectors"
+        What the tensors are called.
     """
-    fields = Fields(content, "support")
+    what = "support" if name == _NAME else name
+    fields = Fields(content, what)
     form = fields.choice("form", _FORMS)
     count, stored = fields.integer("count"), fields.integer("stored")
     fields.finish()
     if form != "sparse" and stored:
-        message = f"support.stored must be 0 for support vectors in the form {form!r}."
+        message = f"{what}.stored must be 0 for vectors in the form {form!r}."
         raise ModelFileError(message)
     if form == "rows":
         return count, None
     if form == "dense":
-        return count, _dense(tensors, (count, n_features))
-    return count, _sparse(tensors, (count, n_features), stored)
+        return count, _dense(tensors, (count, n_features), name)
+    return count, _sparse(tensors, (count, n_features), stored, name)
 
 
-def _dense(tensors: Tensors, shape: tuple[int, int]) -> Any:
+def _names(name: str) -> tuple[str, str, str]:
+    """Return what the arrays of a sparse matrix are called: values, columns and starts."""
+    return f"{name}.values", f"{name}.columns", f"{name}.starts"
+
+
+def _dense(tensors: Tensors, shape: tuple[int, int], name: str) -> Any:
     if not shape[0]:
         return np.empty(shape)
-    _check(tensors, _NAME, shape, ("float32", "float64"))
-    return tensors[_NAME]
+    _check(tensors, name, shape, ("float32", "float64"))
+    return tensors[name]
 
 
-def _sparse(tensors: Tensors, shape: tuple[int, int], stored: int) -> Any:
+def _sparse(tensors: Tensors, shape: tuple[int, int], stored: int, name: str) -> Any:
     if not shape[0]:
         return sp.csr_array(shape, dtype=np.float64)
+    of_values, of_columns, of_starts = _names(name)
     index = "int32" if max(stored, shape[1]) < 2**31 else "int64"
-    _check(tensors, _STARTS, (shape[0] + 1,), (index,))
-    starts = tensors[_STARTS]
+    _check(tensors, of_starts, (shape[0] + 1,), (index,))
+    starts = tensors[of_starts]
     values, columns = np.empty(0), np.empty(0, dtype=index)
     if stored:
-        _check(tensors, _VALUES, (stored,), ("float32", "float64"))
-        _check(tensors, _COLUMNS, (stored,), (index,))
-        values, columns = tensors[_VALUES], tensors[_COLUMNS]
+        _check(tensors, of_values, (stored,), ("float32", "float64"))
+        _check(tensors, of_columns, (stored,), (index,))
+        values, columns = tensors[of_values], tensors[of_columns]
     falls = np.any(starts[1:] < starts[:-1])
     if falls or starts[0] != 0 or starts[-1] != stored:
-        message = f"tensor {_STARTS!r} does not divide {stored} values among the support vectors."
+        message = f"tensor {of_starts!r} does not divide {stored} values among the vectors."
         raise ModelFileError(message)
     if stored and not (columns.min() >= 0 and columns.max() < shape[1]):
-        message = f"tensor {_COLUMNS!r} names a feature beyond the {shape[1]} of the model."
+        message = f"tensor {of_columns!r} names a feature beyond the {shape[1]} of the model."
         raise ModelFileError(message)
     begins = np.zeros(stored + 1, dtype=bool)
     begins[starts] = True
     if stored and not np.all((columns[1:] > columns[:-1]) | begins[1:-1]):
-        message = f"tensor {_COLUMNS!r} has features that do not rise within a support vector."
+        message = f"tensor {of_columns!r} has features that do not rise within a support vector."
         raise ModelFileError(message)
     return sp.csr_array((values, columns, starts), shape=shape)
 
