@@ -21,6 +21,7 @@ import scipy.sparse as sp
 import hinge
 from hinge.anytime import AnytimePredictor
 from hinge.estimators.anytime_classifier import AnytimeClassifier
+from hinge.kernels import Precomputed
 from hinge.models import Checkpoint, load, save
 from hinge.rows import Rows
 
@@ -173,6 +174,8 @@ def _check_message(message: str, path: Path) -> None:
 
 def _compare_with_full(model: AnytimePredictor) -> None:
     """Compare the labels of a predictor that somebody made up with those of its machine."""
+    if isinstance(model.machine.kernel, Precomputed) and model.n_features > MOST_FEATURES:
+        return  # whoever has rows of such a matrix has the memory for them
     X = _queries(model.n_features)
     with np.errstate(all="ignore"):
         try:

@@ -19,6 +19,7 @@ COMMANDS = [
     "evaluate",
     "inspect",
     "verify",
+    "accelerate",
     "convert",
     "import-model",
     "export",

@@ -9,6 +9,7 @@ import typer
 
 from hinge.cli._console import write_text
 from hinge.cli._settings import add_command
+from hinge.cli.accelerate import AccelerateSettings, accelerate
 from hinge.cli.convert import ConvertSettings, convert
 from hinge.cli.demo import DemoSettings, demo
 from hinge.cli.evaluate import EvaluateSettings, evaluate
@@ -71,6 +72,7 @@ add_command(app, "predict", PredictSettings, predict)
 add_command(app, "evaluate", EvaluateSettings, evaluate)
 add_command(app, "inspect", InspectSettings, inspect)
 add_command(app, "verify", VerifySettings, verify)
+add_command(app, "accelerate", AccelerateSettings, accelerate)
 add_command(app, "convert", ConvertSettings, convert)
 add_command(app, "import-model", ImportSettings, import_model)
 add_command(app, "export", ExportSettings, export)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import os
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
@@ -72,14 +74,51 @@ def load_any(path: Path, order: str) -> LinearSVC | SVC:
         message = f"{plain(str(path))}: this is not a model file; the order is {order}."
         raise CommandError(message)
     model = load(path)
-    if isinstance(model, AnytimeClassifier):
-        model = model.estimator_
     if isinstance(model, AnytimePredictor):
         message = (
             f"{plain(str(path))} holds a predictor without the model that it was made of; only "
             "predict and inspect take it."
         )
         raise CommandError(message)
+    found: LinearSVC | SVC = _inside(model)
+    return found
+
+
+def load_predictor(path: Path, order: str) -> tuple[Any, AnytimePredictor | None]:
+    """Load a model as ``load_any`` does, with the stages that its file has.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    order : str
+        The files of the command in their order, for whoever has swapped them.
+
+    Returns
+    -------
+    model : LinearSVC, SVC or SimpleNamespace
+        A fitted estimator; for a predictor alone, what rows are matched with.
+    predictor : AnytimePredictor or None
+        What proves labels, if the file has it.
+    """
+    if is_liblinear(path) or is_libsvm(path) or not _begins_as_model(path):
+        return load_any(path, order), None
+    model = load(path)
+    if isinstance(model, AnytimePredictor):
+        known = SimpleNamespace(
+            classes_=model.classes,
+            n_features_in_=model.n_features,
+            kernel_=model.machine.kernel,
+            n_support_=[len(model.machine.coefficients)],
+        )
+        return known, model
+    return _inside(model), model.predictor_ if isinstance(model, AnytimeClassifier) else None
+
+
+def _inside(model: Any) -> Any:
+    """Return the model that an estimator has chosen or wraps."""
+    if isinstance(model, AnytimeClassifier):
+        model = model.estimator_
     return model.best_estimator_ if isinstance(model, LinearSVCCV | SVCCV) else model
 
 

@@ -13,7 +13,6 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 from hinge.cli._console import Output
 from hinge.cli._matching import unnamed_rows
 from hinge.cli._progress import in_words
-from hinge.estimators.svc import SVC
 
 _KERNEL_VALUES = 1 << 27  # computed between two moves of the display, about a second's
 _FEWEST_ROWS = 256
@@ -97,7 +96,7 @@ def pieces(model: Any, X: Any) -> Iterator[Any]:
         The rows.
     """
     step = X.shape[0]
-    if isinstance(model, SVC):
+    if hasattr(model, "n_support_"):
         step = max(_FEWEST_ROWS, _KERNEL_VALUES // max(1, int(np.sum(model.n_support_))))
     for start in range(0, X.shape[0], max(1, step)):
         yield X[start : start + step]

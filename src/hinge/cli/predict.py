@@ -15,9 +15,17 @@ from hinge.cli._data import Reader
 from hinge.cli._errors import Exit, UsageError
 from hinge.cli._labels import label_json, label_text, plain
 from hinge.cli._matching import fitted_to, index_base, kinds_that_differ, unnamed_rows
-from hinge.cli._models import load_any, require_probabilities
-from hinge.cli._options import WRITING, DataFile, ModelFile, ReadingOptions, Threads
+from hinge.cli._models import load_predictor, require_probabilities
+from hinge.cli._options import (
+    WRITING,
+    DataFile,
+    ModelFile,
+    ReadingOptions,
+    Threads,
+    not_negative_if_given,
+)
 from hinge.cli._predicting import Rows, pieces, predicting
+from hinge.cli._proofs import PROVEN, Proofs, has_budget, proofs_for
 from hinge.cli._text_output import STDOUT, check_text_output, text_output
 from hinge.data import Dataset
 from hinge.estimators._linear_model import winners
@@ -56,6 +64,33 @@ class PredictSettings(ReadingOptions):
     unlabelled: Annotated[
         bool, typer.Option("--unlabelled", help="The table has no column of labels.")
     ] = False
+    anytime: Annotated[
+        bool,
+        typer.Option(
+            "--anytime",
+            help="Stop evaluating a row once its label is proven: the same labels. A file of "
+            "hinge accelerate does so in any case.",
+        ),
+    ] = False
+    seconds: Annotated[
+        float | None,
+        typer.Option(
+            metavar="S",
+            help="Time for all rows; labels that are not proven by then are guesses, and marked. "
+            "Implies --anytime.",
+            show_default=False,
+            callback=not_negative_if_given,
+        ),
+    ] = None
+    max_terms: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="Kernel values that a row may cost; marked as with --seconds. Implies --anytime.",
+            show_default=False,
+        ),
+    ] = None
     threads: Threads = -1
     json: Annotated[
         bool,
@@ -82,14 +117,15 @@ def predict(settings: PredictSettings) -> int:
     if settings.scores and settings.probabilities:
         message = "--scores and --probabilities both follow the label; leave one out."
         raise UsageError(message)
-    model = load_any(settings.model, "MODEL DATA")
+    model, stages = load_predictor(settings.model, "MODEL DATA")
     if settings.probabilities:
         require_probabilities(model, str(settings.model), "--probability")
+    proofs = proofs_for(settings, model, stages)
     model.n_jobs = settings.threads
     reader = Reader(settings, output, settings.threads, index_base(model, settings))
     blocks = reader.blocks(settings.data, labelled=not settings.unlabelled)
     wanted = _wanted(settings)
-    guesses = _Guesses(model, output, wanted)
+    guesses = _Guesses(model, output, wanted, proofs)
     if settings.json:
         with predicting(output) as shown:
             found = list(guesses.of(blocks, shown))
@@ -105,6 +141,8 @@ def predict(settings: PredictSettings) -> int:
     if guesses.accuracy is not None:
         share = f"{100.0 * guesses.accuracy:.4g} %"
         output.note(f"accuracy {share} ({guesses.right} of {guesses.rows} labels agree).")
+    if proofs is not None and wanted == PROVEN:
+        output.note(f"{proofs.proven} of {guesses.rows} labels are proven.")
     return Exit.SOLVED
 
 
@@ -112,6 +150,8 @@ def _wanted(settings: PredictSettings) -> str | None:
     """Return what follows the labels, by the name that it has in JSON."""
     if settings.probabilities:
         return "probabilities"
+    if has_budget(settings):
+        return PROVEN
     return "decision_values" if settings.scores else None
 
 
@@ -126,10 +166,15 @@ class _Guesses:
         Where notes go.
     wanted : str or None
         What is wanted besides labels.
+    proofs : Proofs or None
+        What proves labels, if it is wanted.
     """
 
-    def __init__(self, model: LinearSVC | SVC, output: Output, wanted: str | None) -> None:
+    def __init__(
+        self, model: LinearSVC | SVC, output: Output, wanted: str | None, proofs: Proofs | None
+    ) -> None:
         self._model = model
+        self._proofs = proofs
         self._output = output
         self._wanted = wanted
         self.rows = 0
@@ -157,7 +202,9 @@ class _Guesses:
     def _guessed(self, X: Any, shown: Rows) -> tuple[Any, Any]:
         """Return the labels of some rows, and what is wanted besides them."""
         with unnamed_rows():
-            if self._wanted == "probabilities":
+            if self._proofs is not None:
+                found = self._proofs.of(X)
+            elif self._wanted == "probabilities":
                 found = self._model.predict(X), self._model.predict_proba(X)
             elif isinstance(self._model, SVC):
                 values = self._model.decision_function(X) if self._wanted else None
@@ -191,6 +238,14 @@ def _lines(guessed: Any, values: Any) -> Iterator[str]:
         if values is not None:
             rows = np.asarray(values)[piece].reshape(len(labels), -1).tolist()
             labels = [
-                "\t".join([label, *map(repr, row)]) for label, row in zip(labels, rows, strict=True)
+                "\t".join([label, *map(_shown, row)])
+                for label, row in zip(labels, rows, strict=True)
             ]
         yield "".join(f"{line}\n" for line in labels)
+
+
+def _shown(value: float | bool) -> str:
+    """Return what follows a label: a number, or whether it is proven."""
+    if isinstance(value, bool):
+        return "proven" if value else "guess"
+    return repr(value)
