@@ -46,6 +46,25 @@ def test_labels_of_scikit_learns_machines(model, y: np.ndarray) -> None:
     np.testing.assert_array_equal(fast.predict(sp.csr_matrix(NEW)), fitted.predict(NEW))
 
 
+def test_rows_where_the_other_library_differs_are_listed() -> None:
+    # Without break_ties scikit-learn gives equal votes to the first class, whatever the values.
+    model = ScikitSVC(gamma=0.2, break_ties=False).fit(X, np.arange(240) % 5)
+    theirs = model.predict(NEW)
+    fast = hinge.accelerate(model)
+    found = fast.differences(NEW, theirs)
+    wrong = np.flatnonzero(fast.predict(NEW) != theirs)
+    assert found.count == len(wrong) > 5
+    np.testing.assert_array_equal(found.rows, wrong)
+    np.testing.assert_array_equal(found.others, theirs[wrong])
+    np.testing.assert_array_equal(found.labels, fast.predict(NEW)[wrong])
+    assert found.values.shape == (len(wrong), 10)
+    assert str(found).startswith(f"{len(wrong)} of 500 labels differ:\nrow {wrong[0]}: ")
+    assert str(found).endswith(f"and {len(wrong) - 5} more.")
+    assert str(fast.differences(NEW, fast.predict(NEW))) == "All 500 labels agree."
+    with pytest.raises(InvalidDataError, match="one for each of 500 rows; got shape"):
+        fast.differences(NEW, theirs[:3])
+
+
 def test_labels_of_a_one_class_machine() -> None:
     model = OneClassSVM(nu=0.2).fit(X)
     np.testing.assert_array_equal(hinge.accelerate(model).predict(NEW), model.predict(NEW))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hinge.anytime.build import Options, Parts, build
+from hinge.anytime.differences import Differences
 from hinge.anytime.ordering import ORDERINGS
 from hinge.anytime.planning import Costs, Plan
 from hinge.anytime.predictor import AnytimePredictor
@@ -13,6 +14,7 @@ __all__ = [
     "ORDERINGS",
     "AnytimePredictor",
     "Costs",
+    "Differences",
     "LargestRule",
     "Options",
     "Parts",

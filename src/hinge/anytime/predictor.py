@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hinge.anytime.build import Parts
+from hinge.anytime.differences import Differences, differing
 from hinge.anytime.explanation import explanation
 from hinge.anytime.queries import Queries
 from hinge.anytime.rules import Rule, widened
@@ -154,6 +155,27 @@ class AnytimePredictor:
         """
         values = finite(self.machine.values(self.rows(X)))
         return values[:, 0] if values.shape[1] == 1 else values
+
+    def differences(self, X: Any, labels: Any) -> Differences:
+        """Return the rows whose label another evaluation of the machine gave differently.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows.
+        labels : array-like of shape (n_samples,)
+            What the other evaluation gave, such as scikit-learn's own ``predict``.
+
+        Returns
+        -------
+        Differences
+            Their number, the rows, both labels, and the decision values here.
+        """
+        rows = self.rows(X)
+        own = self.predict(rows)
+        numbers = differing(own, labels)
+        values = finite(self.machine.values(rows.take(numbers)), numbers)
+        return Differences(rows.n_rows, numbers, own[numbers], np.asarray(labels)[numbers], values)
 
     def explain(self) -> str:
         """Return in words what is done for a query, what it saves, and why.
