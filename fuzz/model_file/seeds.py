@@ -105,8 +105,10 @@ def predictor_files() -> list[bytes]:
 def with_every_stage(fast: AnytimePredictor) -> AnytimePredictor:
     """Return a predictor with every stage that it can have, whatever was measured."""
     parts = fast.parts
+    if parts.reason:
+        return fast
     exits = () if parts.embedding is None else tuple(range(len(parts.embedding.exits)))
-    plan = replace(parts.plan, exits=exits, n_coordinates=8, uses_single=not parts.reason)
+    plan = replace(parts.plan, exits=exits, n_coordinates=8, uses_single=True)
     parts = replace(parts, plan=plan)
     return AnytimePredictor(fast.machine, fast.rule, fast.classes, fast.n_features, parts)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,11 @@ from sklearn.svm import SVC as ScikitSVC  # noqa: N811
 from sklearn.svm import OneClassSVM
 
 import hinge
-from hinge.anytime import AnytimePredictor, Plan
+from hinge.anytime import AnytimePredictor, Costs, Plan, kept_points, rebuilt
 from hinge.anytime import Parts as PredictorParts
 from hinge.kernels import RBF, Normalised, Polynomial
-from hinge.models import anytime_content, inspect, load, save, verify
+from hinge.models import anytime_content, anytime_plan, inspect, load, save, verify
+from hinge.models.anytime_plan import put_plan, take_plan
 from hinge.rows import Rows
 
 RNG = np.random.default_rng(17)
@@ -76,8 +78,7 @@ def same(a: AnytimePredictor, b: AnytimePredictor) -> None:
         np.testing.assert_array_equal(first.terms, second.terms)
         assert first.labels.dtype == second.labels.dtype
     assert counts(a) == counts(b)
-    without = [dataclasses.replace(one.parts.plan, exits=()) for one in (a, b)]
-    assert without[0] == without[1]
+    assert a.parts.plan == b.parts.plan
     assert a.explain() == b.explain()
 
 
@@ -167,6 +168,31 @@ def test_every_part_of_a_predictor_is_saved_or_made_again() -> None:
     assert {field.name for field in dataclasses.fields(PredictorParts)} == known
 
 
+def test_every_field_of_a_plan_comes_back() -> None:
+    costs = Costs(**{field.name: 0.5 for field in dataclasses.fields(Costs)})
+    plan = Plan((0, 2), 8, True, costs, {"8 points": 0.25}, 0.5)
+    assert take_plan(json.loads(json.dumps(put_plan(plan)))) == plan
+    assert take_plan({}) == Plan()
+
+
+def test_plans_may_gain_fields(monkeypatch: pytest.MonkeyPatch) -> None:
+    @dataclasses.dataclass(frozen=True)
+    class Larger(Plan):
+        guess: int | None = None
+        uses_more: bool = False
+
+    monkeypatch.setattr(anytime_plan, "Plan", Larger)
+    for plan in (Larger(guess=3, uses_more=True), Larger((1,))):
+        assert take_plan(json.loads(json.dumps(put_plan(plan)))) == plan
+    fast = with_every_stage(hinge.accelerate(hinge.SVC(gamma=0.1).fit(X, Y2)))
+    embedding = fast.parts.embedding
+    basis, found = kept_points(dataclasses.replace(fast.parts, plan=Larger((0,), guess=2)))
+    assert found == tuple(one.count for one in embedding.exits[:3])
+    assert basis.n_rows == found[-1]
+    again = rebuilt(fast.machine, basis.take(np.arange(8)), found[:1], Larger((0,), guess=2))
+    assert again.plan == Larger((0,))
+
+
 @pytest.fixture
 def parts(made, tmp_path: Path) -> Parts:
     save(with_every_stage(made["two classes"]), tmp_path / "sound")
@@ -187,11 +213,11 @@ FIELDS = [
     (("kernel", "gamma"), "scale", "must have numbers, not rules"),
     (("kernel",), {"name": "precomputed", "psd": True, "asymmetry": 0.0}, "other support vectors"),
     (("n_features",), 3, "the rest of the file makes it"),
-    (("anytime", "exits"), [8, 8, 16], "anytime.exits must rise to the"),
-    (("anytime", "exits"), [], "anytime.exits must rise to the"),
-    (("anytime", "exits"), [-1, 4], "anytime.exits must rise to the"),
-    (("anytime", "exits"), [True], "must be a list of at most 64 numbers"),
-    (("anytime", "exits"), list(range(1, 70)), "must be a list of at most 64 numbers"),
+    (("anytime", "counts"), [8, 8, 16], "anytime.counts must rise to the"),
+    (("anytime", "counts"), [], "anytime.counts must rise to the"),
+    (("anytime", "counts"), [-1, 4], "anytime.counts must rise to the"),
+    (("anytime", "counts"), [True], "must be a list of at most 64 numbers"),
+    (("anytime", "counts"), list(range(1, 70)), "must be a list of at most 64 numbers"),
     (("anytime", "points"), None, "its tensors are not those of a anytime-predictor"),
     (("anytime", "points", "form"), "rows", "its tensors are not those of"),
     (("anytime", "points", "count"), 7, "the rest of the file makes it"),
@@ -202,7 +228,10 @@ FIELDS = [
     (("anytime", "plan", "costs", "full"), -1.0, "full must be a finite number of at least 0"),
     (("anytime", "plan", "shares"), {"x" * 60: 0.5}, "shares must be numbers with short names"),
     (("anytime", "plan", "shares"), {"8 points": None}, "shares must be a finite number"),
-    (("anytime", "plan", "exits"), [0], "fields that this format does not know: 'exits'"),
+    (("anytime", "plan", "exits"), [99], "must be different positions in anytime.counts"),
+    (("anytime", "plan", "exits"), [1, 1], "must be different positions in anytime.counts"),
+    (("anytime", "plan", "exits"), [-1], "exits must be a short list of whole numbers"),
+    (("anytime", "plan", "surprise"), 1, "fields that this format does not know: 'surprise'"),
     (("anytime", "surprise"), 1, "fields that this format does not know: 'surprise'"),
 ]
 
@@ -283,7 +312,8 @@ def test_points_of_another_storage_are_refused(made, tmp_path: Path) -> None:
     entry["dtype"], entry["shape"] = "F64", [n_points, 4]
     parts.description["tensors"]["basis_points"] = ["F64", [n_points, 4]]
     parts.description["anytime"]["points"]["count"] = n_points
-    parts.description["anytime"]["exits"] = [n_points]
+    parts.description["anytime"]["counts"] = [n_points]
+    parts.description["anytime"]["plan"]["exits"] = [0]
     with pytest.raises(hinge.ModelFileError, match="are not stored as the support vectors are"):
         load(written(parts, tmp_path))
 

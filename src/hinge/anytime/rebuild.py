@@ -8,6 +8,7 @@ are those of the machine's full evaluation; a bad plan makes them slow, never wr
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -23,17 +24,34 @@ from hinge.threads import single_threaded_blas
 
 
 def kept_points(parts: Parts) -> tuple[Rows | None, tuple[int, ...]]:
-    """Return the basis points that a plan uses, and after how many of them it looks.
+    """Return the basis points that a plan uses, and after how many of them it may look.
 
     Parameters
     ----------
     parts : Parts
         What a predictor has.
     """
-    if parts.embedding is None or not parts.plan.exits:
+    used = _positions(parts.plan)
+    if parts.embedding is None or not used:
         return None, ()
-    counts = tuple(parts.embedding.exits[k].count for k in parts.plan.exits)
+    counts = tuple(one.count for one in parts.embedding.exits[: max(used) + 1])
     return parts.embedding.basis.take(np.arange(counts[-1])), counts
+
+
+def _positions(plan: Plan) -> list[int]:
+    """Return which exits of the embedding a plan uses, by position."""
+    guess = getattr(plan, "guess", None)  # of votes, in plans that have it
+    return list(plan.exits) if guess is None else [*plan.exits, guess]
+
+
+def _possible(plan: Plan, n_exits: int) -> Plan:
+    """Return the plan without the exits that there are not."""
+    exits = tuple(sorted({k for k in plan.exits if k < n_exits}))
+    changes: dict[str, Any] = {"exits": exits}
+    guess = getattr(plan, "guess", None)
+    if guess is not None and guess >= n_exits:
+        changes["guess"] = None
+    return replace(plan, **changes)
 
 
 def rebuilt(
@@ -52,22 +70,21 @@ def rebuilt(
     basis : Rows or None
         The basis points, stored as the support vectors are; None for none.
     counts : tuple of int
-        After how many of them the bounds are looked at, in rising order.
+        After how many of them the bounds may be looked at, in rising order.
     plan : Plan
-        Which stages are run; its exits are those of ``counts``, as far as the points allow.
+        Which stages are run; exits that the points do not allow are left out.
     check : callable or None, default=None
         Called between pieces of work; raises to abandon it.
     """
     reason = why_in_full(machine)
     if reason:
-        return Parts(replace(plan, exits=(), uses_single=False), reason=reason)
+        return Parts(Plan(), reason=reason)
     with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
         functions = Functions.of(machine)
         embedding = None
         if basis is not None and counts and machine.kernel.psd:
             embedding = _embedding(functions, basis, counts, check)
-        exits = 0 if embedding is None else len(embedding.exits)
-        plan = replace(plan, exits=tuple(range(exits)))
+        plan = _possible(plan, 0 if embedding is None else len(embedding.exits))
         return Parts(plan, functions, embedding, Sides(functions))
 
 

@@ -45,7 +45,7 @@ def put_stages(predictor: AnytimePredictor, tensors: Tensors) -> dict[str, Any]:
     points = None
     if basis is not None:
         points = put_vectors(basis.matrix, basis.n_rows, tensors, _POINTS)
-    return {"points": points, "exits": list(counts), "plan": put_plan(predictor.parts.plan)}
+    return {"points": points, "counts": list(counts), "plan": put_plan(predictor.parts.plan)}
 
 
 def tensors_of_stages(content: Any) -> set[str]:
@@ -78,13 +78,16 @@ def take_stages(
     budget : Budget
         Memory that the embedding may take.
     """
-    content, exits = fields.take("points"), fields.take("exits")
+    content, given = fields.take("points"), fields.take("counts")
     plan = take_plan(fields.take("plan"))
     fields.finish()
     n_points, vectors = 0, None
     if content is not None:
         n_points, vectors = take_vectors(content, n_features, tensors, _POINTS)
-    counts = _counts(exits, n_points)
+    counts = _counts(given, n_points)
+    if any(k >= len(counts) for k in plan.exits) or list(plan.exits) != sorted(set(plan.exits)):
+        message = "anytime.plan.exits must be different positions in anytime.counts, in order."
+        raise ModelFileError(message)
     if vectors is None:
         if n_points:
             message = "basis points must be vectors, not numbers of rows."
@@ -95,18 +98,18 @@ def take_stages(
     return rebuilt(machine, Rows(vectors), counts, plan)
 
 
-def _counts(exits: Any, n_points: int) -> tuple[int, ...]:
+def _counts(given: Any, n_points: int) -> tuple[int, ...]:
     """Return after how many points to look: rising, and all points at last."""
-    is_list = isinstance(exits, list) and len(exits) <= _MOST_EXITS
-    if not is_list or any(type(count) is not int for count in exits):
-        message = f"anytime.exits must be a list of at most {_MOST_EXITS} numbers of points."
+    is_list = isinstance(given, list) and len(given) <= _MOST_EXITS
+    if not is_list or any(type(count) is not int for count in given):
+        message = f"anytime.counts must be a list of at most {_MOST_EXITS} numbers of points."
         raise ModelFileError(message)
-    reached = [0, *exits]
+    reached = [0, *given]
     is_rising = all(before < after for before, after in itertools.pairwise(reached))
     if not is_rising or reached[-1] != n_points:
-        message = f"anytime.exits must rise to the {n_points} basis points of the file."
+        message = f"anytime.counts must rise to the {n_points} basis points of the file."
         raise ModelFileError(message)
-    return tuple(exits)
+    return tuple(given)
 
 
 def _check_points(machine: Machine, vectors: Any) -> None:

@@ -13,35 +13,31 @@ from typing import Any, get_args, get_origin, get_type_hints
 from hinge.anytime import Plan
 from hinge.models.fields import Fields
 
-_EXITS = "exits"  # positions among the exits of an embedding, which the file says in points
 _MOST = 2**31 - 1
 _MOST_NAMES = 100
 _LONGEST_NAME = 50
 
 
 def put_plan(plan: Plan) -> dict[str, Any]:
-    """Return a plan as plain content, without its exits.
+    """Return a plan as plain content.
 
     Parameters
     ----------
     plan : Plan
         The plan.
     """
-    content = dataclasses.asdict(plan)
-    del content[_EXITS]
-    return {name: _plain(value) for name, value in content.items()}
+    return {name: _plain(value) for name, value in dataclasses.asdict(plan).items()}
 
 
 def take_plan(content: Any) -> Plan:
-    """Return the plan that some content describes, without exits.
+    """Return the plan that some content describes.
 
     Parameters
     ----------
     content : object
         What the description says.
     """
-    values = _dataclass(Plan, content, "anytime.plan", left_out=(_EXITS,))
-    return Plan(**values)
+    return Plan(**_dataclass(Plan, content, "anytime.plan"))
 
 
 def _plain(value: Any) -> Any:
@@ -54,15 +50,20 @@ def _plain(value: Any) -> Any:
     return int(value) if isinstance(value, int) else float(value)
 
 
-def _dataclass(
-    kind: Any, content: Any, where: str, left_out: tuple[str, ...] = ()
-) -> dict[str, Any]:
-    """Return the values of a dataclass, each of the type of its field."""
+def _dataclass(kind: Any, content: Any, where: str) -> dict[str, Any]:
+    """Return the values of a dataclass, each of the type of its field.
+
+    What has a default may be missing, as it is in files of earlier versions.
+    """
     fields = Fields(content, where)
     hints = get_type_hints(kind)
     values = {}
     for field in dataclasses.fields(kind):
-        if field.name not in left_out:
+        has_default = (
+            field.default is not dataclasses.MISSING
+            or field.default_factory is not dataclasses.MISSING
+        )
+        if fields.has(field.name) or not has_default:
             values[field.name] = _value(hints[field.name], fields, field.name)
     fields.finish()
     return values
@@ -70,22 +71,30 @@ def _dataclass(
 
 def _value(hint: Any, fields: Fields, name: str) -> Any:
     """Return a field of a type out of a short list."""
-    if hint is bool:
-        return fields.flag(name)
-    if hint is int:
-        return fields.integer(name, most=_MOST)
     content = fields.take(name)
+    if type(None) in get_args(hint):
+        if content is None:
+            return None
+        (hint,) = (one for one in get_args(hint) if one is not type(None))
+    if hint is bool:
+        if isinstance(content, bool):
+            return content
+        raise fields.wrong(name, content, "true or false")
+    if hint is int:
+        return _whole_number(fields, name, content)
     if hint is float:
         return _number(fields, name, content)
     if get_origin(hint) is tuple:
         return _whole_numbers(fields, name, content)
     if get_origin(hint) is dict:
         return _numbers_by_name(fields, name, content)
-    if type(None) in get_args(hint):
-        if content is None:
-            return None
-        (hint,) = (one for one in get_args(hint) if one is not type(None))
     return hint(**_dataclass(hint, content, f"{fields.where}.{name}"))
+
+
+def _whole_number(fields: Fields, name: str, content: Any) -> int:
+    if type(content) is int and 0 <= content <= _MOST:
+        return content
+    raise fields.wrong(name, content, f"a whole number from 0 to {_MOST}")
 
 
 def _number(fields: Fields, name: str, content: Any) -> float:
