@@ -89,7 +89,7 @@ def measured(task: PaperTask) -> Row:
     for title, name, takes_others in ORDERS:
         terms = functions.terms
         points = joined(terms, others) if takes_others else terms
-        orders[title] = _order(functions, name, Candidates(points, terms.n_rows), rows)
+        orders[title] = measured_order(functions, name, Candidates(points, terms.n_rows), rows)
     return {
         "outcome": "finished",
         "task": task.name,
@@ -99,7 +99,7 @@ def measured(task: PaperTask) -> Row:
     }
 
 
-def _order(functions: Functions, name: str, candidates: Candidates, rows: Rows) -> Row:
+def measured_order(functions: Functions, name: str, candidates: Candidates, rows: Rows) -> Row:
     """Return how many points the queries took in one order, and what was wrong."""
     most = functions.terms.n_rows
     ids = ordered(name, functions, candidates, most, rows)

@@ -13,6 +13,7 @@ from hinge.anytime.ordering import Candidates, ordered
 from hinge.anytime.planning import Plan, measured_plan
 from hinge.anytime.queries import Sides
 from hinge.anytime.reasons import why_in_full
+from hinge.anytime.reduced_set import reduced_points
 from hinge.anytime.rules import Rule
 from hinge.machines import Machine, alike
 from hinge.rows import Rows
@@ -38,11 +39,14 @@ class Options:
         How many there are at most; 0 for none.
     seed : int, default=0
         Of draws.
+    reduced_set : int, default=0
+        How many points of the whole space are candidates too.
     """
 
     ordering: str = "minwz"
     n_points: int = DEFAULT_POINTS
     seed: int = 0
+    reduced_set: int = 0
 
 
 @dataclass(frozen=True)
@@ -129,6 +133,9 @@ def _embedding(
     always = terms
     if options.ordering != "given":
         always = _some(terms, _MOST_CANDIDATES, generator)
+    if options.reduced_set:
+        reduced = reduced_points(functions, options.reduced_set, check)
+        always = always if reduced is None else joined(reduced, always)
     rows = always
     if others is not None:
         rows = joined(always, _some(others, _MOST_CANDIDATES, generator))

@@ -19,6 +19,7 @@ def accelerate(
     *,
     ordering: str = "minwz",
     n_points: int = 512,
+    reduced_set: int = 0,
     threshold: float = 0.0,
     random_state: Any = None,
 ) -> AnytimePredictor:
@@ -40,6 +41,10 @@ def accelerate(
         How basis points are chosen.
     n_points : int, default=512
         How many basis points there are at most; 0 for none.
+    reduced_set : int, default=0
+        How many points that need not be rows are candidates for basis points too, each found by
+        descent on what is left of the machine. Needs dense support vectors and a linear,
+        polynomial or RBF kernel, normalised or not.
     threshold : float, default=0.0
         What the mean of a Gaussian process is compared with.
     random_state : int, RandomState, Generator or None, default=None
@@ -67,7 +72,12 @@ def accelerate(
     True
     """
     check.choice("ordering", ordering, ORDERINGS)
-    options = Options(ordering, count(n_points, "n_points"), check.seed(random_state))
+    options = Options(
+        ordering,
+        count(n_points, "n_points"),
+        check.seed(random_state),
+        count(reduced_set, "reduced_set"),
+    )
     parts = scored_machine(machine, threshold)
     others = _rows("candidates", candidates, parts)
     sample = _rows("queries", queries, parts)
