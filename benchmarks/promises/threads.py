@@ -46,6 +46,7 @@ def _cases(quick: bool) -> dict[str, Callable[[], Work]]:
     setting = f"{large}, C = 100, free intercept, gap 1e-4"
     return {
         f"interior-point, hinge, {setting}": partial(_solver, large, "interior-point", "hinge"),
+        f"newton, hinge, {setting}": partial(_solver, large, "newton", "hinge"),
         f"newton, squared hinge, {setting}": partial(_solver, large, "newton", "squared_hinge"),
         f"certificate, {wide}": partial(_certificate, wide),
         f"decision_function, {wide}": partial(_decision_values, wide),
