@@ -190,12 +190,14 @@ class IncompleteCholesky:
         cost = more * (rank + more + 1)
         size = max(64, min(_OPERATIONS_A_PANEL // cost, _VALUES_A_PANEL // more))
         left = self.remainder.copy()
+        # Products in the precision that V is stored in: what rounding adds is of the same size.
+        stored = before.astype(whole.dtype)
 
         def panel(number: int) -> None:
             first, stop = number * size, min((number + 1) * size, n)
             block = self.source.panel(ids, first, stop)
             if rank:
-                block -= before @ whole[first:stop, :rank].T.astype(np.float64, copy=False)
+                block -= stored @ whole[first:stop, :rank].T
             added = scipy.linalg.solve_triangular(triangle, block, lower=True, check_finite=False)
             whole[first:stop, rank : rank + more] = added.T
             left[first:stop] -= np.sum(added * added, axis=0)

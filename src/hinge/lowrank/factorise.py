@@ -13,8 +13,9 @@ from hinge.errors import InvalidParameterError, UnsupportedError, unknown_name
 from hinge.kernels import Kernel, get_kernel
 from hinge.lowrank.cholesky import IncompleteCholesky
 from hinge.lowrank.factor import Factor
-from hinge.lowrank.lanczos import leading_directions
+from hinge.lowrank.lanczos import Projection, leading_directions
 from hinge.lowrank.nystroem import leverage_columns, uniform_columns
+from hinge.lowrank.weighted import weighted_directions
 from hinge.machines import KernelSource, source
 from hinge.parameters import count, positive, real_number
 from hinge.rows import Rows
@@ -24,7 +25,7 @@ Floats = NDArray[np.float64]
 Ids = NDArray[np.int64]
 Check = Callable[[], None]
 
-METHODS = ("cholesky", "random-cholesky", "uniform", "leverage", "lanczos")
+METHODS = ("cholesky", "random-cholesky", "uniform", "leverage", "weighted", "lanczos")
 _CHOOSE_BY_TRACE = METHODS[:2]
 
 
@@ -56,7 +57,8 @@ def factorise(
     method : str, default="random-cholesky"
         ``"cholesky"`` takes the rows of which most is left; ``"random-cholesky"`` draws rows by
         how much of them is left; ``"uniform"`` and ``"leverage"`` draw all rows at once
-        (Nystroem); ``"lanczos"`` finds the leading eigenvectors.
+        (Nystroem); ``"weighted"`` draws twice as many by the squares of the diagonal, reweights
+        them and keeps their leading directions; ``"lanczos"`` finds the leading eigenvectors.
     seed : int, default=0
         Seed of every random choice.
     most_mb : float, default=1024.0
@@ -89,6 +91,8 @@ def factorise(
     try:
         if method == "lanczos":
             return _by_eigenvectors(resolved, rows, values, (limits[0], seed), (threads, check))
+        if method == "weighted":
+            return _by_weights(resolved, rows, values, (limits[0], seed), (threads, check))
         growth = begin(resolved, rows, values, limits[0], method, seed, single)
         if method == "uniform":
             uniform_columns(growth, limits[0], seed, threads, check)
@@ -223,21 +227,40 @@ def _by_eigenvectors(
     how: tuple[int, Check | None],
 ) -> Factor:
     """Return the factor of leading eigenvectors."""
-    rank, seed = which
+    found = leading_directions(values, *which, *how)
+    return _projected(kernel, rows, values, (np.arange(rows.n_rows), found), "lanczos")
+
+
+def _by_weights(
+    kernel: Kernel,
+    rows: Rows,
+    values: KernelSource,
+    which: tuple[int, int],
+    how: tuple[int, Check | None],
+) -> Factor:
+    """Return the factor of the leading directions of a reweighted sample."""
+    diagonal = kernel.training_diagonal(rows) / values.unit
+    found = weighted_directions(values, diagonal, *which, *how)
+    return _projected(kernel, rows, values, found, "weighted")
+
+
+def _projected(
+    kernel: Kernel, rows: Rows, values: KernelSource, found: tuple[Ids, Projection], method: str
+) -> Factor:
+    """Return the factor of a projection onto combinations of basis rows."""
+    basis, projection = found
     diagonal = kernel.training_diagonal(rows)
-    found = leading_directions(values, rank, seed, *how)
-    columns = found.values * np.sqrt(values.unit)
+    columns = projection.values * np.sqrt(values.unit)
     left = np.maximum(diagonal - np.sum(columns * columns, axis=1), 0.0)
-    everything = np.arange(rows.n_rows)
     return Factor(
         values=columns,
-        basis=everything,
-        map=found.map / np.sqrt(values.unit),
+        basis=basis,
+        map=projection.map / np.sqrt(values.unit),
         remainder=left,
         trace=float(np.sum(diagonal)),
         kernel=kernel,
-        support=_support(kernel, rows, everything),
-        method="lanczos",
+        support=_support(kernel, rows, basis),
+        method=method,
         computed=values.computed,
     )
 
