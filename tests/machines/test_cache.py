@@ -77,3 +77,22 @@ def test_a_row_that_was_not_finished_is_written_anew(threads: int) -> None:
     expected = values.block(np.asarray([4, 5]))
     np.testing.assert_array_equal(cache.pick(slots, np.arange(N)), expected)
     values.release()
+
+
+def test_threads_that_share_a_sum_out_change_no_bit() -> None:
+    n = 2000
+    values = source(RBF(0.5), Rows(np.random.default_rng(0).normal(size=(n, 3))))
+    cache = KernelCache(n, n, 4.0)
+    ids = np.arange(0, n, 7)
+    slots = _kept(cache, *ids.tolist())
+    cache.write(slots, values)
+    coef = np.random.default_rng(1).normal(size=len(ids))
+    sums = []
+    for threads in (1, 2, 3):
+        values.threads = threads
+        out = np.ones(n)
+        cache.add(slots, coef, out, values)
+        sums.append(out)
+    values.release()
+    np.testing.assert_array_equal(sums[0], sums[1])
+    np.testing.assert_array_equal(sums[0], sums[2])

@@ -181,7 +181,9 @@ class KernelCache:
         """
         self.write(np.flatnonzero(self.kept >= 0), source)
 
-    def add(self, slots: Ids, coef: Floats, out: Floats) -> None:
+    def add(
+        self, slots: Ids, coef: Floats, out: Floats, source: KernelSource | None = None
+    ) -> None:
         """Add kept rows, times their coefficients, to ``out``.
 
         Parameters
@@ -192,8 +194,17 @@ class KernelCache:
             Their coefficients.
         out : ndarray of shape (n_columns,)
             What to add to.
+        source : KernelSource or None, default=None
+            Whose threads share out the columns; which of them adds to a column changes no bit.
         """
         if len(slots) == 0:
+            return
+        if source is not None and source.threads > 1:
+            source.share_out(
+                lambda first, stop: core.add_cached(self.rows, slots, coef, first, stop, out),
+                len(slots),
+                len(out),
+            )
             return
         width = max(2048, _COLUMNS_A_CALL // len(slots))
         for first in range(0, len(out), width):

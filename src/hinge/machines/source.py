@@ -206,6 +206,18 @@ class KernelSource(ABC):
 
         self._share(part, len(ids), n_columns)
 
+    def share_out(self, work: Callable[[int, int], None], n_terms: int, n_columns: int) -> None:
+        """Do work that needs no kernel value on pieces of the columns, in this source's threads.
+
+        Parameters
+        ----------
+        work : callable
+            Takes the first column of a piece and its end.
+        n_terms, n_columns : int
+            What the work is proportional to.
+        """
+        KernelSource._share(self, work, n_terms, n_columns)
+
     def release(self) -> None:
         """Let go of the threads; they are made anew when needed."""
         if self._pool is not None:

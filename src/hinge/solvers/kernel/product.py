@@ -41,7 +41,7 @@ def advance_product(state: KernelState, sums: Floats) -> Floats:
         if len(missing) == limit:
             return sums  # there may be more of them
         added = sums.copy()
-        state.cache.add(slots, changes[keeping], added)
+        state.cache.add(slots, changes[keeping], added, state.source)
         state.queue, state.queue_changes = ids[~keeping], changes[~keeping]
         return added
     added = sums.copy()
