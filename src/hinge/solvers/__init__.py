@@ -18,6 +18,7 @@ if typing.TYPE_CHECKING:
     from hinge.solvers.kernel.exact_path import exact_path
     from hinge.solvers.kernel.gradient_projection import GradientProjection
     from hinge.solvers.kernel.interior_point import KernelInteriorPoint
+    from hinge.solvers.kernel.lowrank_active_set import LowRankActiveSet
     from hinge.solvers.kernel.newton import KernelNewton
     from hinge.solvers.kernel.path_record import ExactPath
     from hinge.solvers.kernel.smo import SMO
@@ -45,6 +46,7 @@ __all__ = [
     "KernelInteriorPoint",
     "KernelNewton",
     "Look",
+    "LowRankActiveSet",
     "Newton",
     "Observer",
     "Pegasos",
@@ -80,6 +82,7 @@ _LOADED_LATER = {
     "KernelInteriorPoint": "hinge.solvers.kernel.interior_point",
     "KernelNewton": "hinge.solvers.kernel.newton",
     "Look": "hinge.solvers.validation",
+    "LowRankActiveSet": "hinge.solvers.kernel.lowrank_active_set",
     "Newton": "hinge.solvers.linear.newton",
     "Pegasos": "hinge.solvers.linear.pegasos",
     "PrimalNewton": "hinge.solvers.linear.primal_newton",

@@ -43,6 +43,7 @@ _FOR_KERNELS: dict[str, Callable[[float | None], Solver]] = {
     "interior-point": partial(_make, "kernel.interior_point", "KernelInteriorPoint"),
     "kernel-newton": partial(_make, "kernel.newton", "KernelNewton"),
     "dual-coordinate": partial(_make, "kernel.dual_coordinate", "KernelDualCoordinate"),
+    "lowrank-active-set": partial(_make, "kernel.lowrank_active_set", "LowRankActiveSet"),
     "smo": partial(_make, "kernel.smo", "SMO"),
 }
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from hinge.errors import InvalidParameterError
 from hinge.problem import Problem
-from hinge.solvers.kernel.active_set import ActiveState, new_state
+from hinge.solvers.kernel.active_state import ActiveState, new_state
 from hinge.solvers.kernel.dual_state import Ids
 from hinge.solvers.kernel.projection import project
 

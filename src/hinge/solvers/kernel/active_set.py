@@ -32,26 +32,22 @@ References
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
-from hinge.machines import KernelCache
 from hinge.parameters import positive
 from hinge.problem import Problem
 from hinge.result import Point, Progress
+from hinge.solvers.kernel.active_state import ActiveState, inside_bounds, new_state
 from hinge.solvers.kernel.carry import CarriedPoint, take_over
 from hinge.solvers.kernel.dual_state import (
     Ends,
     Floats,
     Ids,
-    KernelState,
     best_intercept,
     note_values,
     point_of,
-    present_rows,
     progress_of,
     start_beta,
 )
@@ -61,46 +57,11 @@ from hinge.solvers.kernel.product import advance_product
 from hinge.solvers.protocol import Solver, Support
 
 _ROUNDING = 1e-13  # violations below it, relative to the gradient, are none
-_NEAR = 1e-3  # times 30: a violation at which the least objective is looked for
 _FEWEST, _MOST = 16, 256  # rows that are freed at once
 _SHARE = 0.5  # of the free rows, that may be freed at once
 _WORTH_IT = 0.1  # of the worst violation, below which a row waits
 _UNFINISHED = 1e-3  # of it, by which the free rows may miss their minimum
-_PATIENCE = 20  # rounds without progress after which nothing is expected any more
-
-
-@dataclass
-class ActiveState(KernelState):
-    """What the active set method knows between rounds, besides what every kernel solver does.
-
-    Parameters
-    ----------
-    free : ndarray of int64
-        The free rows, in the order of the factor.
-    packed : ndarray
-        The factor of their matrix, its rows one after the other.
-    shift : float
-        The constant that is added to the matrix where the sum is kept; 0 where it is not.
-    is_summed : bool
-        Whether the scores have been summed up anew since the judge refused a claim.
-    idle : int
-        Rounds without progress.
-    least : float
-        The least objective so far, in the units of the kernel values.
-    """
-
-    free: Ids = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    packed: Floats = field(default_factory=lambda: np.zeros(0))
-    shift: float = 0.0
-    is_summed: bool = False
-    idle: int = 0
-    least: float = math.inf
-
-    @cached_property
-    def cache(self) -> KernelCache:
-        """The kept kernel rows, in float64."""
-        n, room = len(self.beta), self.cache_mb - self.source.copy_mb
-        return KernelCache(n, n, room, exact=True)
+PATIENCE = 20  # rounds without progress after which nothing is expected any more
 
 
 class ActiveSet(Solver):
@@ -186,47 +147,6 @@ class ActiveSet(Solver):
         return True
 
 
-def new_state(problem: Problem, cache_mb: float) -> ActiveState:
-    """Return a state with no coefficients.
-
-    Parameters
-    ----------
-    problem : Problem
-        The problem of the run.
-    cache_mb : float
-        Memory for kept kernel rows.
-
-    Returns
-    -------
-    ActiveState
-        The state.
-    """
-    present = present_rows(problem)
-    n = problem.n_rows if present is None else len(present)
-    state = ActiveState(
-        problem=problem,
-        beta=np.zeros(n),
-        scores=np.zeros(n),
-        cache_mb=cache_mb,
-        deferred=np.zeros((0, n)),
-        group=np.full(n, -1, dtype=np.int8),
-        settled=np.zeros(n, dtype=bool),
-        aim=_NEAR,
-        is_exact=True,
-    )
-    state.shift = mean_square(state) if state.program.is_balanced else 0.0
-    return state
-
-
-def mean_square(state: KernelState) -> float:
-    """Return the mean of the matrix's diagonal, a number of the size of its values."""
-    problem, present = state.problem, state.program.present
-    assert problem.kernel is not None
-    diagonal = problem.kernel.training_diagonal(problem.rows)
-    some = slice(None) if present is None else present
-    return float(np.mean(np.abs(diagonal[some]))) / state.source.unit or 1.0
-
-
 def _take_over(state: ActiveState, warm: Point | None) -> bool:
     """Start from the active set of the same problem with another C; return whether it is one."""
     before = warm.state if isinstance(warm, CarriedPoint) else None
@@ -240,12 +160,6 @@ def _take_over(state: ActiveState, warm: Point | None) -> bool:
     return True
 
 
-def inside_bounds(state: KernelState) -> Ids:
-    """Return the rows whose coefficient is strictly inside its bounds."""
-    program = state.program
-    return np.flatnonzero((state.beta > program.lower) & (state.beta < program.upper))
-
-
 def change_set(state: ActiveState) -> None:
     """Judge the point, free some rows, and go to the minimum over the free ones.
 
@@ -257,13 +171,30 @@ def change_set(state: ActiveState) -> None:
     gradient = state.gradient()
     ends = state.ends(gradient)
     note_values(state, ends)
-    _note_progress(state)
+    note_progress(state)
     noise = _ROUNDING * max(1.0, float(np.max(np.abs(gradient))))
-    if ends.violation <= noise or state.idle > _PATIENCE:
+    if ends.violation <= noise or state.idle > PATIENCE:
         state.at_rest = True
         return
+    improve_set(state, gradient, ends, noise)
+
+
+def improve_set(state: ActiveState, gradient: Floats, ends: Ends, noise: float) -> None:
+    """Free some rows, and go to the minimum over the free ones.
+
+    Parameters
+    ----------
+    state : ActiveState
+        A run whose scores are those of its coefficients; what it moves goes into the queue.
+    gradient : ndarray of shape (n,)
+        The gradient of all rows.
+    ends : Ends
+        Where it is worst.
+    noise : float
+        Violations that are rounding.
+    """
     face = current_face(state, gradient)
-    entering = _entering(state, gradient, ends, face, noise)
+    entering = entering_rows(state, gradient, ends, face, noise)
     refused = free_rows(state, face, entering, gradient)
     if len(entering) and len(refused) == len(entering):
         moves = _along_a_line(state, face, int(refused[0]), gradient)
@@ -274,8 +205,14 @@ def change_set(state: ActiveState) -> None:
     commit(state, face.free, moves)
 
 
-def _note_progress(state: ActiveState) -> None:
-    """Count the rounds in which the objective has not become less."""
+def note_progress(state: ActiveState) -> None:
+    """Count the rounds in which the objective has not become less.
+
+    Parameters
+    ----------
+    state : ActiveState
+        A run whose scores are those of its coefficients.
+    """
     program = state.program
     half = 0.5 * (state.scores + program.diagonal * state.beta)
     objective = float(state.beta @ (half - program.linear))
@@ -301,7 +238,7 @@ def current_face(state: ActiveState, gradient: Floats) -> Face:
         Variables, matrix and factor.
     """
     free = FreeSet(state.free, state.packed.copy())
-    keep_rows(state, free.ids)
+    state.keep(free.ids)
     matrix = matrix_among(state, free.ids)
     if len(free) and len(state.packed) == 0:
         before = free.ids
@@ -313,8 +250,29 @@ def current_face(state: ActiveState, gradient: Floats) -> Face:
     return Face(free, matrix, state.shift, state.beta[ids], gradient[ids], *bounds)
 
 
-def _entering(state: ActiveState, gradient: Floats, ends: Ends, face: Face, noise: float) -> Ids:
-    """Return the rows to free: those that violate the conditions most; none before a minimum."""
+def entering_rows(
+    state: ActiveState, gradient: Floats, ends: Ends, face: Face, noise: float
+) -> Ids:
+    """Return the rows to free: those that violate the conditions most; none before a minimum.
+
+    Parameters
+    ----------
+    state : ActiveState
+        The run.
+    gradient : ndarray of shape (n,)
+        The gradient of all rows.
+    ends : Ends
+        Where it is worst.
+    face : Face
+        The free rows.
+    noise : float
+        Violations that are rounding.
+
+    Returns
+    -------
+    ndarray of int64
+        Rows at a bound, or inside but not free; the worst first.
+    """
     program = state.program
     if program.is_balanced:
         nu = -float(np.mean(face.gradient)) if len(face.free) else ends.intercept
@@ -328,8 +286,10 @@ def _entering(state: ActiveState, gradient: Floats, ends: Ends, face: Face, nois
     if face.violation > max(noise, _UNFINISHED * worst):
         return np.zeros(0, dtype=np.int64)
     candidates = np.flatnonzero(violation > max(noise, _WORTH_IT * worst))
-    if state.idle > 1:  # one at a time, and in the end the first, cannot go round in circles
-        pick = np.argmax(violation[candidates]) if state.idle < _PATIENCE // 2 else 0
+    if state.idle > 1 and len(
+        candidates
+    ):  # one at a time, and in the end the first, cannot go round in circles
+        pick = np.argmax(violation[candidates]) if state.idle < PATIENCE // 2 else 0
         return candidates[pick : pick + 1]
     most = min(max(int(_SHARE * len(face.free)), _FEWEST), _MOST)
     order = np.argsort(-violation[candidates], kind="stable")[:most]
@@ -357,9 +317,9 @@ def free_rows(state: ActiveState, face: Face, rows: Ids, gradient: Floats) -> Id
     """
     if len(rows) == 0:
         return rows
-    keep_rows(state, np.concatenate((face.free.ids, rows)))
+    state.keep(np.concatenate((face.free.ids, rows)))
     everyone = np.concatenate((face.free.ids, rows))
-    across = kernel_block(state, rows, everyone)
+    across = state.block(rows, everyone)
     first = len(face.free)
     places = list(range(first))
     added: list[int] = []
@@ -383,7 +343,7 @@ def free_rows(state: ActiveState, face: Face, rows: Ids, gradient: Floats) -> Id
 def _along_a_line(state: ActiveState, face: Face, row: int, gradient: Floats) -> Floats:
     """Return how to move with a dependent row, as far as a bound; who arrives there leaves."""
     program, ids = state.program, face.free.ids
-    column = kernel_block(state, np.array([row]), np.append(ids, row))[0]
+    column = state.block(np.array([row]), np.append(ids, row))[0]
     own = float(column[-1]) + float(program.diagonal[row])
     answer = face.free.dependence(column[:-1] + state.shift)
     slope = float(gradient[row]) + float(face.gradient @ answer)
@@ -431,29 +391,8 @@ def commit(state: ActiveState, free: FreeSet, moves: Floats) -> None:
     state.violation, state.primal, state.dual = math.inf, math.nan, math.nan
 
 
-def keep_rows(state: ActiveState, ids: Ids) -> None:
-    """Compute and keep the kernel rows of some rows, as many as there is room for."""
-    missing = ids[state.cache.slots(ids) < 0]
-    state.cache.make_room(missing)
-    slots = state.cache.lookup(ids)
-    state.cache.write(slots[slots >= 0], state.source)
-
-
-def kernel_block(state: ActiveState, rows: Ids, columns: Ids) -> Floats:
-    """Return the kernel of some rows with others: kept rows are looked up, others computed."""
-    slots = state.cache.lookup(rows)
-    block = np.empty((len(rows), len(columns)))
-    found = np.flatnonzero(slots >= 0)
-    state.cache.write(slots[found], state.source)
-    block[found] = state.cache.pick(slots[found], columns)
-    missing = np.flatnonzero(slots < 0)
-    if len(missing):
-        state.source.write(rows[missing], block, missing, columns)
-    return block
-
-
 def matrix_among(state: ActiveState, ids: Ids) -> Floats:
     """Return the part of K + D that belongs to some rows."""
-    matrix = kernel_block(state, ids, ids)
+    matrix = state.block(ids, ids)
     matrix[np.diag_indices(len(ids))] += state.program.diagonal[ids]
     return matrix

@@ -39,7 +39,8 @@ from hinge.problem import Problem
 from hinge.result import Stop
 from hinge.solvers.driver import Settings, run
 from hinge.solvers.interrupt import StopFlag, listening
-from hinge.solvers.kernel.active_set import ActiveSet, ActiveState, keep_rows, kernel_block
+from hinge.solvers.kernel.active_set import ActiveSet
+from hinge.solvers.kernel.active_state import ActiveState
 from hinge.solvers.kernel.carry import CarriedPoint
 from hinge.solvers.kernel.decomposition import Decomposition
 from hinge.solvers.kernel.dual_state import Floats, Ids, point_of
@@ -108,7 +109,43 @@ def exact_path(
     """
     start, end = positive(C_from, "C_from"), positive(C_to, "C_to")
     _check(problem, start, end)
-    with listening() as flag, single_threaded_blas():
+    with listening() as flag:
+        path = walk(problem, start, end, cache_mb, seconds, flag)
+    if flag:
+        message = f"exact path interrupted at C = {path.Cs[-1]:g} after {len(path.Cs) - 2} corners"
+        raise Interrupted(message, ())
+    return path
+
+
+def walk(
+    problem: Problem,
+    start: float,
+    end: float,
+    cache_mb: float,
+    seconds: float | None,
+    flag: StopFlag,
+) -> ExactPath:
+    """Walk along a path that exists, to its end or until the flag or the clock ends it.
+
+    Parameters
+    ----------
+    problem : Problem
+        A problem with a positive semidefinite kernel and the hinge loss.
+    start, end : float
+        The ends of the path.
+    cache_mb : float
+        Memory for kept kernel rows, in megabytes.
+    seconds : float or None
+        The most time to take.
+    flag : StopFlag
+        Ends the walk when set.
+
+    Returns
+    -------
+    ExactPath
+        The path as far as it was walked.
+    """
+    with single_threaded_blas():
         began = time.perf_counter()
         first = problem.with_C(start)
         near, exact = (Settings(Stop(gap=gap, seconds=seconds)) for gap in (_NEAR_GAP, _START_GAP))
@@ -119,13 +156,10 @@ def exact_path(
             late = seconds is not None and time.perf_counter() - began > seconds
             return bool(flag) or late
 
-        walk = _Walk(problem, solution.state, start)
+        steps = _Walk(problem, solution.state, start)
         if not is_over():
-            walk.go(end, is_over, flag)
-    if flag:
-        message = f"exact path interrupted at C = {walk.C:g} after {len(walk.record)} corners"
-        raise Interrupted(message, ())
-    return walk.record.finished(walk.C, is_complete=end <= walk.C)
+            steps.go(end, is_over, flag)
+    return steps.record.finished(steps.C, is_complete=end <= steps.C)
 
 
 def _check(problem: Problem, start: float, end: float) -> None:
@@ -289,7 +323,7 @@ class _Walk:
         off = self.gradient[self.free.ids] + self.nu
         if float(np.max(np.abs(off))) > _DRIFT * max(1.0, float(np.max(np.abs(self.gradient)))):
             ids = self.free.ids
-            self.free.factor(ids, kernel_block(self.state, ids, ids) + self.state.shift)
+            self.free.factor(ids, self.state.block(ids, ids) + self.state.shift)
             self._solve_beta()
 
     def _turn(self, corner: Corner) -> None:
@@ -332,8 +366,8 @@ class _Walk:
         It moves inward until another one is at a bound, or until it has used its own room up.
         """
         if self.state.cache.lookup(np.array([row]))[0] < 0:
-            keep_rows(self.state, np.append(self.free.ids, row))
-        across = kernel_block(self.state, np.array([row]), np.append(self.free.ids, row))[0]
+            self.state.keep(np.append(self.free.ids, row))
+        across = self.state.block(np.array([row]), np.append(self.free.ids, row))[0]
         own = float(across[-1]) + self.state.shift
         if not self.free.append(row, across[:-1] + self.state.shift, own):
             length, place = self._swap(across[:-1], inward, room)
@@ -367,8 +401,8 @@ class _Walk:
 
     def _admit(self, rows: Ids) -> None:
         """Make rows that are inside their bounds free, or take them to one if they depend."""
-        keep_rows(self.state, rows)
-        self.free.factor(rows, kernel_block(self.state, rows, rows) + self.state.shift)
+        self.state.keep(rows)
+        self.free.factor(rows, self.state.block(rows, rows) + self.state.shift)
         self.where[self.free.ids] = FREE
         self.beta = self.state.beta[self.free.ids]
         for row in rows[~np.isin(rows, self.free.ids)]:

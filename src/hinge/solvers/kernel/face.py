@@ -119,7 +119,9 @@ class Face:
         first = np.where(reach <= length, self.beta + room, self.beta + length * direction)
         first = np.clip(first, self.lower, self.upper)
         near = self._nearest(direction)
-        self._move(near if self._gain(near) > self._gain(first) else first)
+        # What takes nobody to a bound might be taken for ever.
+        arrives = bool(np.any((near <= self.lower) | (near >= self.upper)))
+        self._move(near if arrives and self._gain(near) > self._gain(first) else first)
         at_bound = (self.beta <= self.lower) | (self.beta >= self.upper)
         self._drop(np.flatnonzero(at_bound))
         return bool(at_bound.any())

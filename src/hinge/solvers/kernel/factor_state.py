@@ -15,14 +15,18 @@ import numpy as np
 from hinge.labels import WeightsAsRead
 from hinge.lowrank.cholesky import IncompleteCholesky
 from hinge.lowrank.factorise import begin
+from hinge.machines import KernelSource, source
 from hinge.problem import Problem
 from hinge.rows import Rows
-from hinge.solvers.kernel.dual_state import REST_GROUPS, Floats, KernelState, present_rows
+from hinge.solvers.kernel.active_state import ActiveState
+from hinge.solvers.kernel.dual_state import REST_GROUPS, Floats, present_rows
 from hinge.solvers.protocol import State
+
+_CACHE_MB = 200.0  # for kernel rows of the free rows, where a run is finished on the exact problem
 
 
 @dataclass
-class FactorState(KernelState):
+class FactorState(ActiveState):
     """What a solver over a factor knows between steps.
 
     Parameters
@@ -37,8 +41,12 @@ class FactorState(KernelState):
         The run of the linear problem over the factor.
     inner_gap : float
         Relative gap of the linear problem at which the exact one is looked at.
-    is_crossed : bool
-        Whether the last point has been moved to where its bounds meet.
+    inner_kernel : str or None
+        ``"linear"`` where the problem over the factor is solved as one with a kernel.
+    losses : tuple of float
+        What the factor of each stage has lost of the exact objective.
+    is_finishing : bool
+        Whether the run has left its factor for the exact problem.
     """
 
     most_columns: int = 0
@@ -46,8 +54,16 @@ class FactorState(KernelState):
     batches: tuple[int, ...] = ()
     inner: Any = None
     inner_gap: float = 1e-4
-    is_crossed: bool = False
-    _transient: ClassVar[tuple[str, ...]] = (*KernelState._transient, "growth", "linear")
+    inner_kernel: str | None = None
+    losses: tuple[float, ...] = ()
+    is_finishing: bool = False
+    _transient: ClassVar[tuple[str, ...]] = (*ActiveState._transient, "growth", "linear")
+
+    @cached_property
+    def source(self) -> KernelSource:
+        """Where kernel values come from, without a compact copy of the rows: all are float64."""
+        assert self.problem.kernel is not None
+        return source(self.problem.kernel, self.problem.rows, 0.0, present_rows(self.problem))
 
     @cached_property
     def growth(self) -> IncompleteCholesky:
@@ -87,6 +103,7 @@ class FactorState(KernelState):
             C=problem.C,
             intercept=problem.intercept,
             sample_weight=None if weights is None else WeightsAsRead(weights[some]),
+            kernel=self.inner_kernel,
         )
 
     @property
@@ -132,7 +149,7 @@ def factor_state(problem: Problem, seed: int, most: int, first: int) -> FactorSt
         problem=problem,
         beta=np.zeros(n),
         scores=np.zeros(n),
-        cache_mb=1.0,
+        cache_mb=_CACHE_MB,
         deferred=np.zeros((REST_GROUPS, 0)),
         group=np.full(n, -1, dtype=np.int8),
         settled=np.zeros(n, dtype=bool),

@@ -45,7 +45,8 @@ from hinge.machines import KernelCache
 from hinge.parameters import positive
 from hinge.problem import Problem
 from hinge.result import Point, Progress
-from hinge.solvers.kernel.active_set import ActiveState, change_set, inside_bounds, mean_square
+from hinge.solvers.kernel.active_set import change_set
+from hinge.solvers.kernel.active_state import ActiveState, inside_bounds, mean_square
 from hinge.solvers.kernel.dual_state import (
     Floats,
     best_intercept,
