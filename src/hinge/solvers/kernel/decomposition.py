@@ -28,7 +28,8 @@ something only when the gap is below about one.
 
 Kernel values are float32. Where the judge refuses what they claim, or nothing moves in them any
 more, the scores are summed up anew in float64 and the run goes on in that precision; a working set
-that pairs do not finish is helped by Newton steps (:mod:`hinge.solvers.kernel.inside_steps`).
+that pairs do not finish is helped by Newton steps (:mod:`hinge.solvers.kernel.inside_steps`)
+and by rounds of the active set method (:mod:`hinge.solvers.kernel.set_rounds`).
 
 Different from the paper: sets of hundreds instead of ten rows, the pair rule inside, the deferred
 sums of resting rows, and the exact screening.

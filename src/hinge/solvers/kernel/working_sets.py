@@ -16,6 +16,7 @@ from hinge.solvers.kernel.dual_state import Ends, Floats, Ids, KernelState, turn
 from hinge.solvers.kernel.inside_steps import step_inside
 from hinge.solvers.kernel.projected_set import solve_by_projection
 from hinge.solvers.kernel.queue import begin_rejoining
+from hinge.solvers.kernel.set_rounds import step_rounds
 
 _INNER = 0.1  # share of the violation at which a working set is left
 INNER_SOLVERS = ("pairs", "gradient-projection")
@@ -124,6 +125,9 @@ def _solve(
     is_slow = left > wanted
     if is_slow and state.is_exact:
         steps += step_inside(kernel, diagonal, bounds, beta, slope, program.is_balanced)
+        if _is_stiff(state, beta, slope, bounds, wanted):
+            how_far = wanted, program.is_balanced, state.stop_check
+            steps += step_rounds(state.problem, kernel, diagonal, bounds, beta, slope, *how_far)
     state.steps += steps
     state.rounds += 1
     changes = beta - state.beta[chosen]
@@ -136,6 +140,18 @@ def _solve(
         return
     if not moved.any() or ends.violation <= rounding_of(gradient):
         rest_or_rejoin(state)
+
+
+def _is_stiff(
+    state: KernelState, beta: Floats, slope: Floats, bounds: tuple[Floats, Floats], wanted: float
+) -> bool:
+    """Return whether pairs and Newton steps have left more than is wanted, of a convex problem."""
+    kernel = state.problem.kernel
+    grows, shrinks = beta < bounds[1], beta > bounds[0]
+    up = float(np.min(slope, where=grows, initial=np.inf))
+    down = float(np.max(slope, where=shrinks, initial=-np.inf))
+    left = Ends(up, down, state.program.is_balanced).violation
+    return kernel is not None and kernel.psd is not False and left > wanted
 
 
 def rest_or_rejoin(state: KernelState) -> None:
