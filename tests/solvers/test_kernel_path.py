@@ -115,3 +115,22 @@ def test_absent_rows_of_a_matrix() -> None:
     first, second = solve(matrix, stop=STOP), solve(rows, stop=STOP)
     assert first.status is Status.SOLVED
     assert first.certificate.primal == pytest.approx(second.certificate.primal, rel=1e-4)
+
+
+def test_many_values_are_points_of_the_exact_path() -> None:
+    whole, Cs, stop = problem(), list(np.geomspace(0.05, 50.0, 20)), Stop(gap=1e-7)
+    along = path(whole, Cs[::-1], stop=stop)
+    assert {solution.solver for solution in along} == {"active-set"}
+    for C, solution in zip(Cs[::-1], along, strict=True):
+        verify(whole.with_C(C), solution, stop)
+    few = path(whole, Cs[:3], stop=stop)
+    assert {solution.solver for solution in few} == {"decomposition"}
+    named = path(whole, Cs, "smo", stop=stop)
+    for one, other in zip(along[::-1], named, strict=True):
+        assert one.certificate.primal == pytest.approx(other.certificate.primal, rel=1e-6)
+
+
+def test_a_walk_without_time_leaves_all_values_to_the_usual_way() -> None:
+    whole, Cs = problem(), list(np.geomspace(0.05, 50.0, 20))
+    along = path(whole, Cs, stop=Stop(gap=1e-7, seconds=0.0))
+    assert {solution.status for solution in along} == {Status.TIME_LIMIT}

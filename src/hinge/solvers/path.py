@@ -13,6 +13,10 @@ Rows need no screening of their own here: the solver begins with a check pass at
 by the gap of the carried point, and that is the neighbour's certificate seen from C'. At a gap of
 1e-3 even this changes the number of passes by no more than 2 % (a9a, usps).
 
+Where the choice of the method is ours, and so many values of C are asked for that walking the exact
+path of a kernel machine from the first to the last is the faster way, they are read off that
+(:mod:`hinge.solvers.kernel.path_points`).
+
 A kernel machine's coefficients are carried in the same way. From one gamma to the next they stay as
 they are: what is feasible does not depend on the kernel.
 """
@@ -100,7 +104,8 @@ def path(
         Values of C, each greater than 0, in any order.
     solver : str or Solver, default="auto"
         Name of a solver, a configured one from :mod:`hinge.solvers`, or ``"auto"``, which
-        chooses for every value of C.
+        chooses for every value of C; many values for a kernel machine of few rows are points of
+        its exact path.
     stop : Stop or None, default=None
         Criteria and limits for every value; None is ``Stop(gap=1e-3)``. ``seconds`` is for all
         of them together: each may take an equal part of what is left when it begins.
@@ -297,6 +302,7 @@ def solve_path(
     solved: dict[float, Solution] = {}
     before: tuple[Problem, Solution] | None = None
     warm = start
+    known = _exact_points(problem, sorted(set(Cs)), solver, settings, deadline, flag)
     for C in sorted(set(Cs)):
         if flag or ended:
             break
@@ -304,13 +310,41 @@ def solve_path(
         watch = _watching(settings.observers, Cs.index(C), len(Cs), ended)
         seconds = deadline.share()
         local = replace(settings, stop=replace(settings.stop, seconds=seconds), observers=watch)
-        if before is not None:
+        if C in known:
+            warm = known[C]
+        elif before is not None:
             warm = _carried_with_state(before[1], before[0], here)
-        method = get_solver(solver, here, settings.stop.gap, settings.stop.steps)
+        name = "active-set" if C in known else solver
+        method = get_solver(name, here, settings.stop.gap, settings.stop.steps)
         solution = run(here, method, local, warm, None, flag)
         solved[C] = replace(solution, state=None)
         before = (here, solution)
     return [solved[C] if C in solved else _never_begun(problem, solver, settings) for C in Cs]
+
+
+def _exact_points(
+    problem: Problem,
+    Cs: list[float],
+    solver: str | Solver,
+    settings: Settings,
+    deadline: _Deadline,
+    flag: StopFlag,
+) -> dict[float, Point]:
+    """Return points to start from where the choice is ours and the exact path is the fastest way.
+
+    A value that is found so is still certified, and solved further if the judge is not content.
+    """
+    stop = settings.stop
+    if solver != "auto" or problem.kernel is None or not stop.gap or stop.steps is not None:
+        return {}
+    from hinge.solvers.kernel.path_points import (  # noqa: PLC0415 - linear paths spare it
+        exact_points,
+        is_worth_a_walk,
+    )
+
+    if not is_worth_a_walk(problem, len(Cs), stop.gap):
+        return {}
+    return exact_points(problem, Cs, deadline.left(), flag)
 
 
 def carried(point: Point, origin: Problem, target: Problem) -> Point:
@@ -365,6 +399,10 @@ class _Deadline:
     def __init__(self, seconds: float | None, count: int) -> None:
         self._end = math.inf if seconds is None else time.perf_counter() + seconds
         self._left = count
+
+    def left(self) -> float | None:
+        """Return the seconds that are left for all values; None if there is no limit."""
+        return None if math.isinf(self._end) else max(0.0, self._end - time.perf_counter())
 
     def share(self) -> float | None:
         """Return the seconds that the next value may take; None if there is no limit."""
