@@ -32,16 +32,17 @@ class Task:
     C: float
     gamma: float
 
-    def problem(self) -> hinge.Problem:
-        """Return the problem."""
+    def problem(self, **options: Any) -> hinge.Problem:
+        """Return the problem: hinge loss and a free intercept, unless options say otherwise."""
         X, y = _rows(self.name)
-        return hinge.Problem(X, y, C=self.C, kernel=hinge.kernels.RBF(gamma=self.gamma))
+        kernel = hinge.kernels.RBF(gamma=self.gamma)
+        return hinge.Problem(X, y, C=self.C, kernel=kernel, **options)
 
 
 TASKS = (
     Task("sonar", 1e-6, 10.0, 0.07),
     Task("haberman", 1e-6, 10.0, 0.5),
-    Task("usps", 1e-4, 10.0, 0.01),
+    Task("usps", 1e-6, 10.0, 0.01),
     Task("adult-5000", 1e-4, 1.0, 0.05),
     Task("a9a", 1e-3, 1.0, 0.05),
     Task("covtype-20k", 1e-3, 10.0, 1.0),

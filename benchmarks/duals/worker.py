@@ -14,19 +14,25 @@ from hinge.solvers import Decomposition, Solver, get_solver
 from hinge.solvers.driver import Event
 
 PROJECTED = "decomposition by gradient projection"
+# What solvers are given that do not take the hinge loss with a free intercept.
+OTHER_PROBLEMS: dict[str, dict[str, Any]] = {
+    "dual-coordinate": {"intercept": "none"},
+    "kernel-newton": {"loss": "squared_hinge"},
+}
 
 
 def main(name: str, solver_name: str, seconds: float) -> dict[str, Any]:
     """Return what a fit took and gave."""
     task = next(task for task in TASKS if task.name == name)
-    problem = task.problem()
+    options = OTHER_PROBLEMS.get(solver_name, {})
+    problem = task.problem(**options)
     solver: Solver | str = solver_name
     if solver_name == PROJECTED:
         solver = Decomposition(inner="gradient-projection")
     support = get_solver(solver, problem).supports(problem)
     if not support:
         return {"outcome": "not taken", "reason": support.reason}
-    small = hinge.Problem([[0.0], [1.0], [2.0], [3.0]], [0, 1, 1, 0], kernel="rbf")
+    small = hinge.Problem([[0.0], [1.0], [2.0], [3.0]], [0, 1, 1, 0], kernel="rbf", **options)
     hinge.solve(small, solver=solver)
 
     def watch(event: Event) -> bool:
