@@ -119,9 +119,10 @@ class Face:
         first = np.where(reach <= length, self.beta + room, self.beta + length * direction)
         first = np.clip(first, self.lower, self.upper)
         near = self._nearest(direction)
-        # What takes nobody to a bound might be taken for ever.
+        gain = self._gain(first)
+        # A way that takes nobody to a bound is for where the other one would rise.
         arrives = bool(np.any((near <= self.lower) | (near >= self.upper)))
-        self._move(near if arrives and self._gain(near) > self._gain(first) else first)
+        self._move(near if (arrives or gain < 0.0) and self._gain(near) > gain else first)
         at_bound = (self.beta <= self.lower) | (self.beta >= self.upper)
         self._drop(np.flatnonzero(at_bound))
         return bool(at_bound.any())
