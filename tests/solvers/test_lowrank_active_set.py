@@ -86,3 +86,17 @@ def test_a_loss_with_curvature_is_refused_with_a_reason() -> None:
     support = LowRankActiveSet().supports(Problem(X, Y, kernel="rbf", loss="squared_hinge"))
     assert not support
     assert "not limited by the rank" in support.reason
+
+
+def test_no_matrix_is_larger_than_the_factor_is_wide() -> None:
+    """While most rows are inside their bounds, only a few of them are free."""
+    values = np.random.default_rng(4).standard_normal((300, 6))
+    problem = Problem(values, Y, kernel="linear", C=1e9)
+    state = gamma_state(problem, np.zeros(len(Y)))
+    largest = 0
+    for _ in range(200):
+        if state.at_rest:
+            break
+        advance(state)
+        largest = max(largest, len(state.free))
+    assert 0 < largest <= 7

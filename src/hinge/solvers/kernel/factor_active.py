@@ -157,9 +157,25 @@ def advance(state: GammaState) -> None:
         _step_projected(state)
         state.projected += 1
         if state.projected == _PROJECTED:
-            state.free = inside_bounds(state)
+            state.free = _most_inside(state)
     else:
         change_set(state)
+
+
+def _most_inside(state: GammaState) -> Ids:
+    """Return the rows that lie deepest inside their bounds, as many as may be independent.
+
+    There may be tens of thousands inside while projected steps have not arrived. The others take
+    part in exchanges, as rows at a bound do.
+    """
+    program, inside = state.program, inside_bounds(state)
+    most = state.values.shape[1] + 1
+    if len(inside) <= most:
+        return inside
+    beta = state.beta[inside]
+    depth = np.minimum(beta - program.lower[inside], program.upper[inside] - beta)
+    deepest = np.argsort(-depth, kind="stable")[:most]
+    return np.sort(inside[deepest])
 
 
 def _step_projected(state: GammaState) -> None:
