@@ -61,6 +61,7 @@ _ROUNDING = 1e-13  # violations below it, relative to the gradient, are none
 _STILL = 1e-12  # how little a free coefficient may answer before it does not answer at all
 _EPSILON = 2.0**-52
 _PROJECTED = 100  # projected steps before the first round
+_MOST_FREE = 1024  # rows to begin with, or as many as there are columns
 _WIDTHS = 1e5  # how many times the width of the box a step may lead out of it
 
 
@@ -163,13 +164,13 @@ def advance(state: GammaState) -> None:
 
 
 def _most_inside(state: GammaState) -> Ids:
-    """Return the rows that lie deepest inside their bounds, as many as may be independent.
+    """Return the rows that lie deepest inside their bounds, as many as a small matrix holds.
 
     There may be tens of thousands inside while projected steps have not arrived. The others take
     part in exchanges, as rows at a bound do.
     """
     program, inside = state.program, inside_bounds(state)
-    most = state.values.shape[1] + 1
+    most = max(state.values.shape[1] + 1, _MOST_FREE)
     if len(inside) <= most:
         return inside
     beta = state.beta[inside]
