@@ -23,6 +23,8 @@ void bind_libsvm_format(nb::module_& module);
 void bind_sorted_margins(nb::module_& module);
 void bind_stochastic(nb::module_& module);
 void bind_kernel(nb::module_& module);
+void bind_kept_terms(nb::module_& module);
+void bind_tabled_terms(nb::module_& module);
 void bind_working_set(nb::module_& module);
 void bind_packed_cholesky(nb::module_& module);
 
@@ -80,6 +82,8 @@ NB_MODULE(HINGE_CORE_NAME, module) {
     bind_sorted_margins(module);
     bind_stochastic(module);
     bind_kernel(module);
+    bind_kept_terms(module);
+    bind_tabled_terms(module);
     bind_working_set(module);
     bind_packed_cholesky(module);
 }

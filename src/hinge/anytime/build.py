@@ -24,7 +24,8 @@ Ids = NDArray[np.int64]
 EXITS = (8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096)
 DEFAULT_POINTS = 512
 _MOST_CANDIDATES = 1 << 14  # of either kind: support vectors, and others
-_SAMPLE = 512
+_SAMPLE = 2048  # queries that the plan is measured on
+_TUNED_ON = 512  # of them, for orders that look at queries
 
 
 @dataclass(frozen=True)
@@ -139,12 +140,13 @@ def _embedding(
     rows = always
     if others is not None:
         rows = joined(always, _some(others, _MOST_CANDIDATES, generator))
+    few = sample.take(np.arange(0, sample.n_rows, max(1, sample.n_rows // _TUNED_ON))[:_TUNED_ON])
     chosen = ordered(
         options.ordering,
         functions,
         Candidates(rows, always.n_rows),
         options.n_points,
-        sample,
+        few,
         options.seed,
         check,
     )

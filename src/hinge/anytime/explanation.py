@@ -74,10 +74,18 @@ def _exits(parts: Parts) -> list[str]:
 def _tail(plan: Plan) -> list[str]:
     """Return what happens to queries that are open at the end, and the forecast."""
     lines = []
+    if plan.uses_table:
+        lines.append(
+            "Queries of small whole numbers are evaluated by a table of kernel values"
+            f"{_share(plan, 'table')}."
+        )
+    if plan.guess is not None:
+        lines.append(
+            "A class is guessed, and the votes that it has are looked at in float32"
+            f"{_share(plan, 'votes')}."
+        )
     if plan.uses_single:
-        share = plan.shares.get("float32")
-        known = "" if share is None else f", which leaves {100.0 * share:.2f} % of a sample open"
-        lines.append(f"What is still open is evaluated in float32{known}.")
+        lines.append(f"What is still open is evaluated in float32{_share(plan, 'float32')}.")
     lines.append("What is open after that is evaluated in full, as the machine itself would be.")
     if plan.costs is not None and plan.expected > 0.0:
         lines.append(
@@ -86,3 +94,9 @@ def _tail(plan: Plan) -> list[str]:
             f"{plan.costs.full / plan.expected:.1f} times as fast."
         )
     return lines
+
+
+def _share(plan: Plan, name: str) -> str:
+    """Return which share of the sample a stage leaves open, if that was measured."""
+    share = plan.shares.get(name)
+    return "" if share is None else f", which leaves {100.0 * share:.2f} % of a sample open"

@@ -25,6 +25,9 @@ Floats = NDArray[np.float64]
 Ids = NDArray[np.int64]
 Check = Callable[[], None]
 
+_SAMPLE_ROWS = 512
+_FULL_SHARE = 0.75  # a feature that is zero less often than in a quarter of the rows is full
+
 
 @dataclass(frozen=True)
 class Functions:
@@ -93,11 +96,37 @@ class Functions:
     def _centre(self) -> Floats | None:
         return centre_for(self.native.kernel, self.machine.support)
 
-    def centre(self, rows: Rows) -> Floats | None:
-        """Return where rows are measured from, as in the full evaluation."""
-        return None if rows.is_sparse else self._centre
+    @cached_property
+    def _single_centre(self) -> Floats | None:
+        """The mean of those features that are rarely zero, and zero of the others.
 
-    def side(self, rows: Rows, like: Rows, precision: Precision) -> Side:
+        In float32 what rounding does grows with the norms of rows, and a feature that is often zero
+        must stay so, to be skipped.
+        """
+        support, kernel = self.machine.support, self.native.kernel
+        if self._centre is not None or support.is_sparse:
+            return self._centre
+        if not getattr(kernel, "is_translation_invariant", False):
+            return None
+        sample = support.values[:: max(1, support.n_rows // _SAMPLE_ROWS)]
+        often = np.mean(sample != 0.0, axis=0) > _FULL_SHARE
+        centre = np.where(often, sample.mean(axis=0, dtype=np.float64), 0.0)
+        return centre if often.any() and np.isfinite(centre).all() else None
+
+    def centre(self, rows: Rows, precision: Precision = np.float64) -> Floats | None:
+        """Return where rows are measured from; in float64 as in the full evaluation."""
+        if rows.is_sparse:
+            return None
+        return self._single_centre if precision is np.float32 else self._centre
+
+    def side(
+        self,
+        rows: Rows,
+        like: Rows,
+        precision: Precision,
+        wider: Side | None = None,
+        is_counted: bool = True,
+    ) -> Side:
         """Return rows as one side of kernel values.
 
         Parameters
@@ -108,8 +137,13 @@ class Functions:
             The queries: sparse ones have no centre.
         precision : type
             ``np.float32`` or ``np.float64``.
+        wider : Side or None, default=None
+            The same rows in float64, if they are at hand.
+        is_counted : bool, default=True
+            Whether the values of dense rows that are not zero are counted.
         """
-        return Side.of(self.native, rows, self.centre(like), precision)
+        centre = self.centre(like, precision)
+        return Side.of(self.native, rows, centre, precision, wider, is_counted)
 
     def full_errors(self, points: Side, support: Side) -> Floats:
         """Return bounds on the rounding error of the full evaluation, intercept included.

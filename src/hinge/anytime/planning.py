@@ -11,24 +11,30 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hinge.anytime.embedding import Embedding, kernel_block
+from hinge.anytime.full import full_values
 from hinge.anytime.functions import Functions
 from hinge.anytime.queries import Queries, Sides
 from hinge.anytime.rules import Rule, widened
-from hinge.anytime.stages import EmbeddingStage, SingleStage
+from hinge.anytime.single import SingleStage
+from hinge.anytime.stages import EmbeddingStage
+from hinge.anytime.tabled import TabledStage
+from hinge.anytime.votes import VoteStage
 from hinge.rows import Rows
 
 Floats = NDArray[np.float64]
 Ids = NDArray[np.int64]
 
 _REPEATS = 2
-_TIMED_ROWS = 256  # sample queries that the dear evaluations are timed on
+_TIMED_ROWS = 1024  # sample queries that evaluations are timed on, as in a large batch
 _WORTH_IT = 0.95  # a stage must save at least a twentieth of what comes without it
+_NAMES = {"table": "table", "votes": "votes", "single": "float32"}  # of shares, by cost
 _COORDINATES = (0, 32, 64, 128, 256, 512, 1024)
 
 
@@ -48,6 +54,10 @@ class Costs:
         Of an evaluation in float32.
     full : float
         Of the full evaluation.
+    table : float
+        Of an evaluation by a table of kernel values.
+    votes : float
+        Of the votes of a guessed class.
     """
 
     value: float
@@ -55,6 +65,8 @@ class Costs:
     look: float
     single: float
     full: float
+    table: float = 0.0
+    votes: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -75,6 +87,10 @@ class Plan:
         Share of the sample queries that was open after each stage and exit.
     expected : float
         Seconds per query that the plan was expected to take.
+    uses_table : bool
+        Whether queries of small whole numbers meet a table of kernel values.
+    guess : int or None
+        After which exit of the embedding the class is guessed whose votes are looked at first.
     """
 
     exits: tuple[int, ...] = ()
@@ -83,6 +99,34 @@ class Plan:
     costs: Costs | None = None
     shares: dict[str, float] = field(default_factory=dict)
     expected: float = 0.0
+    uses_table: bool = False
+    guess: int | None = None
+
+
+def tail_stages(
+    plan: Plan, functions: Functions, embedding: Embedding | None, rule: Rule
+) -> list[Any]:
+    """Return the stages between the embedding and the full evaluation, in their order.
+
+    Parameters
+    ----------
+    plan : Plan
+        Which stages are used.
+    functions : Functions
+        The functions.
+    embedding : Embedding or None
+        Their embedding.
+    rule : Rule
+        What makes labels of values.
+    """
+    found: list[Any] = []
+    if plan.uses_table:
+        found.append(TabledStage.of(functions))
+    if plan.guess is not None:
+        found.append(VoteStage.of(functions, embedding, plan.guess, rule))
+    if plan.uses_single:
+        found.append(SingleStage(functions))
+    return [stage for stage in found if stage is not None]
 
 
 def measured_plan(
@@ -105,19 +149,85 @@ def measured_plan(
     """
     trial = _Trial(functions, sides, rule, sample)
     few = np.arange(min(_TIMED_ROWS, sample.n_rows))
-    single = SingleStage(functions)
-    open_single = float(np.mean(trial.open_after(single)[-1]))
-    single_seconds = _least(lambda: trial.run(single, few)) / len(few)
     some = sample.take(few)
-    full_seconds = _least(lambda: functions.machine.values(some)) / len(few)
-    costs = Costs(0.0, 0.0, 0.0, single_seconds, full_seconds)
-    with_single = single_seconds + open_single * full_seconds
-    uses_single = with_single < _WORTH_IT * full_seconds
-    tail = with_single if uses_single else full_seconds
-    plan = Plan((), 0, uses_single, costs, {"float32": open_single}, tail)
+    full = _least(lambda: full_values(functions, sides, some)) / len(few)
+    plan = _tail(trial, embedding, few, full)
     if embedding is None:
         return plan
-    return _with_embedding(plan, trial, embedding, tail)
+    return _with_embedding(plan, trial, embedding, plan.expected)
+
+
+@dataclass(frozen=True)
+class _Tried:
+    """A stage of the tail, as it was measured."""
+
+    seconds: float
+    is_open: NDArray[np.bool_]
+    choice: dict[str, Any]  # how a plan names it
+    cost: str
+
+
+def _tail(trial: _Trial, embedding: Embedding | None, few: Ids, full: float) -> Plan:
+    """Return the plan with the cheapest stages between the embedding and the full evaluation."""
+    tried = _tried(trial, embedding, few)
+    costs = Costs(0.0, 0.0, 0.0, 0.0, full)
+    shares: dict[str, float] = {}
+    for one in tried:
+        costs = replace(costs, **{one.cost: one.seconds})
+        shares[_NAMES[one.cost]] = float(np.mean(one.is_open))
+    best = Plan(costs=costs, shares=shares, expected=full)
+    limit = _WORTH_IT * full
+    for count in range(1, len(tried) + 1):
+        for chosen in combinations(tried, count):
+            seconds, still_open = 0.0, np.ones(len(trial.ids), dtype=bool)
+            for one in chosen:
+                seconds += float(np.mean(still_open)) * one.seconds
+                still_open &= one.is_open
+            seconds += float(np.mean(still_open)) * full
+            if seconds < limit:
+                limit = seconds
+                names = {name: value for one in chosen for name, value in one.choice.items()}
+                best = Plan(costs=costs, shares=shares, expected=seconds, **names)
+    return best
+
+
+def _tried(trial: _Trial, embedding: Embedding | None, few: Ids) -> list[_Tried]:
+    """Return the stages that this machine can have, measured, in the order of the tail."""
+    functions, found = trial.functions, []
+    table = TabledStage.of(functions)
+    if table is not None:
+        found.append(_measured(trial, table, few, {"uses_table": True}, "table"))
+    votes = _best_guess(trial, embedding, few)
+    if votes is not None:
+        found.append(votes)
+    single = SingleStage(functions)
+    if single.is_possible:
+        found.append(_measured(trial, single, few, {"uses_single": True}, "single"))
+    return found
+
+
+def _measured(trial: _Trial, stage: Any, few: Ids, choice: dict[str, Any], cost: str) -> _Tried:
+    is_open = trial.open_after(stage)[-1]
+    seconds = _least(lambda: trial.run(stage, few)) / len(few)
+    return _Tried(seconds, is_open, choice, cost)
+
+
+def _best_guess(trial: _Trial, embedding: Embedding | None, few: Ids) -> _Tried | None:
+    """Return the votes of a guessed class, guessed after the number of points that pays best."""
+    best: _Tried | None = None
+    for k in range(0 if embedding is None else len(embedding.exits)):
+        stage = VoteStage.of(trial.functions, embedding, k, trial.rule)
+        if stage is None:
+            return None
+        one = _measured(trial, stage, few, {"guess": k}, "votes")
+        # What stays open costs about as much again as the votes of all classes.
+        if best is None or _with_rest(one) < _with_rest(best):
+            best = one
+    return best
+
+
+def _with_rest(one: _Tried) -> float:
+    return one.seconds * (1.0 + 2.0 * float(np.mean(one.is_open)))
 
 
 def _with_embedding(plan: Plan, trial: _Trial, embedding: Embedding, tail: float) -> Plan:
@@ -185,15 +295,17 @@ class _Trial:
 
     def open_after(self, stage: Any) -> list[NDArray[np.bool_]]:
         """Return which queries are open after each report, none being left out on the way."""
-        found: list[NDArray[np.bool_]] = []
+        found: list[NDArray[np.bool_]] = [np.ones(len(self.ids), dtype=bool)]
 
         def settle(ids: Ids, lower: Floats, upper: Floats, _: int) -> NDArray[np.bool_]:
-            settled, _codes = self.rule.settled(*widened(lower, upper, self.errors))
-            found.append(~settled if not found else found[-1] & ~settled)
+            settled, _codes = self.rule.settled(*widened(lower, upper, self.errors[ids]))
+            is_open = found[-1].copy()
+            is_open[ids] &= ~settled
+            found.append(is_open)
             return np.ones(len(ids), dtype=bool)
 
         stage.run(self.queries, self.ids, settle, 1 << 62)
-        return found
+        return found[1:] or found
 
     def run(self, stage: Any, ids: Ids) -> None:
         """Run a stage as a predictor would; all queries leave at its first report."""

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,13 @@ from numpy.typing import NDArray
 from hinge.anytime.build import Parts
 from hinge.anytime.differences import Differences, differing
 from hinge.anytime.explanation import explanation
+from hinge.anytime.few import MOST, FewQueries
+from hinge.anytime.full import full_values
+from hinge.anytime.planning import tail_stages
 from hinge.anytime.queries import Queries
 from hinge.anytime.rules import Rule, widened
-from hinge.anytime.stages import EmbeddingStage, SingleStage, Stage
+from hinge.anytime.stages import EmbeddingStage, Stage
+from hinge.anytime.tabled import TabledStage
 from hinge.errors import InvalidDataError
 from hinge.machines import Machine
 from hinge.parameters import count, not_negative
@@ -31,6 +36,7 @@ _PANEL = 1024  # queries whose kernel values are kept at a time
 _FULL_ROWS = 512  # queries of a full evaluation between two looks at the clock
 _SMALL_BATCH = 64  # products so small that BLAS does not share them out
 _NO_LIMIT = 1 << 62
+_MADE_OF_PARTS = ("stages", "_few")
 
 
 class _OutOfTimeError(Exception):
@@ -63,7 +69,7 @@ class AnytimePredictor:
         self.machine, self.rule, self.classes = machine, rule, classes
         self.n_features, self.parts = n_features, parts
 
-    @property
+    @cached_property
     def stages(self) -> tuple[Stage, ...]:
         """What is tried before the full evaluation, in its order."""
         parts = self.parts
@@ -75,8 +81,7 @@ class AnytimePredictor:
             found.append(
                 EmbeddingStage(parts.functions, parts.embedding, plan.exits, plan.n_coordinates)
             )
-        if parts.plan.uses_single:
-            found.append(SingleStage(parts.functions))
+        found.extend(tail_stages(parts.plan, parts.functions, parts.embedding, self.rule))
         return tuple(found)
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -92,7 +97,34 @@ class AnytimePredictor:
         ndarray of shape (n_samples,)
             The labels of the full evaluation.
         """
-        return self.predict_certified(X).labels
+        rows = self.rows(X)
+        if 0 < rows.n_rows <= MOST and self._few is not None:
+            codes = self._few.codes(rows)
+            if codes is not None:
+                return np.asarray(self.classes[codes])
+        return self.predict_certified(rows).labels
+
+    @cached_property
+    def _few(self) -> FewQueries | None:
+        """What classifies a few queries; None where the plan has no use for it."""
+        parts, plan = self.parts, self.parts.plan
+        if parts.functions is None or parts.sides is None:
+            return None
+        if not (plan.uses_table or plan.uses_single) or not FewQueries.takes(parts.functions):
+            return None
+        table = TabledStage.of(parts.functions) if plan.uses_table else None
+        return FewQueries(parts.functions, parts.sides, self.rule, table)
+
+    def full_values(self, rows: Rows) -> Floats:
+        """Return the decision values of the full evaluation, with the machine's own bits."""
+        parts = self.parts
+        if parts.functions is None or parts.sides is None:
+            return self.machine.values(rows)
+        return full_values(parts.functions, parts.sides, rows)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What is made of the parts is made again; packed terms stay in this process.
+        return {name: value for name, value in self.__dict__.items() if name not in _MADE_OF_PARTS}
 
     def predict_certified(
         self, X: Any, seconds: float | None = None, max_terms: int | None = None
@@ -264,7 +296,7 @@ class _Run:
             self._check()
             some = ids[first : first + size]
             rows = self.rows if len(some) == self.rows.n_rows else self.rows.take(some)
-            values = finite(machine.values(rows), some)
+            values = finite(self.predictor.full_values(rows), some)
             self.codes[some] = self.predictor.rule.codes(values)
             errors = np.zeros_like(values)
             if parts.sides is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,9 +28,22 @@ class Sides:
     def __init__(self, functions: Functions) -> None:
         self.functions = functions
         self._kept: dict[tuple[str, bool, Precision], tuple[Rows, Side]] = {}
+        self._made: dict[tuple[str, bool], tuple[Any, Any]] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"functions": self.functions, "_kept": {}}  # the compiled core's views stay here
+        return {
+            "functions": self.functions,
+            "_kept": {},
+            "_made": {},
+        }  # the compiled core's views stay here
+
+    def made(self, name: str, like: Rows, owner: Any, make: Callable[[], Any]) -> Any:
+        """Return what was made for an owner and such queries, made now if it was not yet."""
+        key = (name, like.is_sparse)
+        kept = self._made.get(key)
+        if kept is None or kept[0] is not owner:
+            kept = self._made[key] = (owner, make())
+        return kept[1]
 
     def get(self, name: str, rows: Rows, like: Rows, precision: Precision) -> Side:
         """Return rows of a name, prepared for such queries; other rows of the name replace them."""
@@ -62,12 +76,20 @@ class Queries:
     def side(self, precision: Precision) -> Side:
         """Return the queries as points of kernel values."""
         if precision not in self._own:
-            self._own[precision] = self._sides.functions.side(self.rows, self.rows, precision)
+            wider = self._own.get(np.float64)
+            functions = self._sides.functions
+            self._own[precision] = functions.side(
+                self.rows, self.rows, precision, wider, is_counted=False
+            )
         return self._own[precision]
 
     def terms(self, name: str, rows: Rows, precision: Precision) -> Side:
         """Return rows that the queries meet, prepared once for all batches."""
         return self._sides.get(name, rows, self.rows, precision)
+
+    def made(self, name: str, owner: Any, make: Callable[[], Any]) -> Any:
+        """Return what is made once for such queries, and kept from batch to batch."""
+        return self._sides.made(name, self.rows, owner, make)
 
     def full_errors(self, ids: Ids) -> Floats:
         """Return bounds on the rounding error of the full evaluation of some queries."""

@@ -7,6 +7,7 @@ that every value inside the intervals gives is the label of the full evaluation,
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Protocol
 
 import numpy as np
@@ -86,6 +87,14 @@ class LargestRule:
         return lower[rows, codes] > others.max(axis=1), np.asarray(codes)
 
 
+@cache
+def _sides_of_pairs(n_classes: int) -> tuple[Floats, Floats]:
+    """Return which class is the first and which the second of every pair, as matrices."""
+    first, second = np.triu_indices(n_classes, 1)
+    classes = np.arange(n_classes)
+    return (first[:, None] == classes).astype(float), (second[:, None] == classes).astype(float)
+
+
 @dataclass(frozen=True)
 class VoteRule:
     """One function per pair of classes: most votes, then the largest sum of decision values.
@@ -113,22 +122,15 @@ class VoteRule:
 
     def _class_bounds(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
         """Return bounds on the value of every class, of which the largest wins."""
-        votes = np.zeros((2, len(lower), self.n_classes))
-        sums = np.zeros((2, len(lower), self.n_classes))
-        number = 0
-        for first in range(self.n_classes):
-            for second in range(first + 1, self.n_classes):
-                low = np.clip(lower[:, number], -_LARGEST, _LARGEST)
-                high = np.clip(upper[:, number], -_LARGEST, _LARGEST)
-                votes[0, :, first] += low > 0.0
-                votes[1, :, first] += high > 0.0
-                votes[0, :, second] += high <= 0.0
-                votes[1, :, second] += low <= 0.0
-                sums[0, :, first] += low
-                sums[1, :, first] += high
-                sums[0, :, second] -= high
-                sums[1, :, second] -= low
-                number += 1
+        first, second = _sides_of_pairs(self.n_classes)
+        low, high = np.clip(lower, -_LARGEST, _LARGEST), np.clip(upper, -_LARGEST, _LARGEST)
+        votes = np.stack(
+            (
+                (low > 0.0) @ first + (high <= 0.0) @ second,
+                (high > 0.0) @ first + (low <= 0.0) @ second,
+            )
+        )
+        sums = np.stack((low @ first - high @ second, high @ first - low @ second))
         # Where rounding of a sum could matter it is relative to its largest term.
         span = 1e-14 * self.n_classes * np.maximum(np.abs(lower), np.abs(upper)).max(axis=1)
         sums[0] -= np.minimum(span, _LARGEST)[:, None]

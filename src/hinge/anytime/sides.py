@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from hinge._native import core
 from hinge.inequality import UNIT_ROUNDOFF, rounding_factor
 from hinge.kernels import RBF, InnerProductKernel, Kernel, Sigmoid
+from hinge.kernels.gamma import number
 from hinge.machines.native_rows import NativeKernel, native_kernel, scales_of, self_sums, view
 from hinge.rows import Rows
 
@@ -27,6 +28,7 @@ Precision = type[np.floating[Any]]
 
 SINGLE_ROUNDOFF = 2.0**-24
 _SMALLEST = {np.float32: 2.0**-149, np.float64: 5e-324}
+_COUNTED = 1 << 20  # values that are looked at together
 _USEFUL = 0.1  # a relative error beyond this bounds nothing
 
 
@@ -69,6 +71,10 @@ class Side:
         The most values that a row has.
     precision : type
         ``np.float32`` or ``np.float64``.
+    selfs : ndarray of shape (n,)
+        Sums of the rows with themselves in float64.
+    centre : ndarray of shape (n_features,) or None
+        Where the rows are measured from.
     """
 
     native: NativeKernel
@@ -79,6 +85,8 @@ class Side:
     scale_errors: Floats
     longest: int
     precision: Precision
+    selfs: Floats
+    centre: Floats | None = None
 
     @staticmethod
     def of(
@@ -86,6 +94,8 @@ class Side:
         rows: Rows,
         centre: Floats | None,
         precision: Precision,
+        wider: Side | None = None,
+        is_counted: bool = True,
     ) -> Side:
         """Prepare rows.
 
@@ -99,16 +109,30 @@ class Side:
             Where to measure them from.
         precision : type
             ``np.float32`` or ``np.float64``.
+        wider : Side or None, default=None
+            The same rows in float64, whose sums are used where the centre is the same.
+        is_counted : bool, default=True
+            Whether the values of dense rows that are not zero are counted, which costs a look at
+            all of them.
         """
         matrix = view(rows)
-        selfs = self_sums(native, matrix, centre, precision)
+        # Sums of rows with themselves are made in float64, and rounded once for float32: what is
+        # then rounded in a product is only as many terms as both rows have.
+        if wider is not None and wider.centre is centre:
+            exact = wider.selfs
+        elif centre is None:
+            exact = rows.squared_norms  # in another order than the core's, within the same bound
+        else:
+            exact = self_sums(native, matrix, centre, np.float64)
+        with np.errstate(over="ignore"):  # what float32 cannot hold proves nothing
+            selfs: Any = exact.astype(precision, copy=False)
         scales = scales_of(native, rows, 1.0)
         kind = core.KernelRowsFloat if precision is np.float32 else core.KernelRowsDouble
         held: Any = None if scales is None else scales.astype(precision)
         prepared = kind(matrix, native.choice, selfs, held, centre)
-        unit = unit_of(precision)
         # The rows were rounded once, which the two spare roundings of the factor do not cover.
-        above = selfs.astype(np.float64) * (1.0 + 2.0 * rounding_factor(rows.longest_row + 4, unit))
+        above = exact * (1.0 + 2.0 * rounding_factor(rows.longest_row + 4))
+        above = above * (1.0 + 4.0 * unit_of(precision))
         norms = np.sqrt(above + 2.0 * rows.longest_row * _SMALLEST[precision])
         made = Side(
             native,
@@ -117,8 +141,10 @@ class Side:
             np.empty(0),
             np.ones(rows.n_rows) if scales is None else scales,
             np.zeros(rows.n_rows),
-            rows.longest_row,
+            _longest(rows, centre) if is_counted else rows.longest_row,
             precision,
+            exact,
+            centre,
         )
         return made._with_sizes(rows)
 
@@ -150,10 +176,25 @@ class Side:
             diagonal=self.diagonal[ids],
             scales=self.scales[ids],
             scale_errors=self.scale_errors[ids],
+            selfs=self.selfs[ids],
         )
 
     def __len__(self) -> int:
         return len(self.norms)
+
+
+def _longest(rows: Rows, centre: Floats | None) -> int:
+    """Return the most values that a row has, measured from the centre."""
+    if rows.is_sparse or rows.n_rows == 0:
+        return rows.longest_row
+    filled = np.zeros(rows.n_features, dtype=bool) if centre is None else centre != 0.0
+    if filled.all():
+        return rows.longest_row
+    size = max(1, _COUNTED // rows.n_features)
+    return max(
+        int(np.max(np.count_nonzero((rows.values[k : k + size] != 0.0) | filled, axis=1)))
+        for k in range(0, rows.n_rows, size)
+    )
 
 
 def _replaced(side: Side, **changes: Any) -> Side:
@@ -177,8 +218,15 @@ def value_errors(points: Side, terms: Side) -> tuple[Floats, Floats]:
     unit = unit_of(points.precision)
     kernel = points.native.kernel
     largest = float(np.max(terms.norms, initial=0.0))
-    longest = max(points.longest, terms.longest)
-    relative, absolute = kernel.block_error(points.norms, largest, longest, unit)
+    # A product that is zero rounds nothing; in float32 sums of rows with themselves have been
+    # rounded once, in float64 as often as they have terms.
+    pick = min if points.precision is np.float32 else max
+    longest = pick(points.longest, terms.longest)
+    if isinstance(kernel, RBF) and points.precision is np.float32:
+        error = _distance_error(points.norms, largest, longest)
+        relative, absolute = kernel.value_error(error, number(kernel.gamma) * error, unit)
+    else:
+        relative, absolute = kernel.block_error(points.norms, largest, longest, unit)
     if points.native.is_normalised:
         factor = points.scale_errors + float(np.max(terms.scale_errors, initial=0.0)) + 4.0 * unit
         relative = (relative + factor) * (1.0 + 2.0 * (relative + factor))
@@ -186,6 +234,19 @@ def value_errors(points: Side, terms: Side) -> tuple[Floats, Floats]:
         absolute = absolute * scale * (1.0 + 4.0 * factor)
     proven = (relative < _USEFUL) & np.isfinite(absolute)
     return np.where(proven, relative, np.inf), np.where(proven, absolute, np.inf)
+
+
+def _distance_error(norms: Floats, largest: float, longest: int) -> Floats:
+    r"""Return bounds on the error of squared distances in float32, and of their product with gamma.
+
+    With unit roundoff u: either squared norm is rounded once, and so is their sum, which makes
+    :math:`2 u (\rho^2 + R^2)`. An inner product of n terms, its rows rounded before, is off by
+    :math:`(n + 3) u \rho R`, and counts twice. The difference, gamma and the product with it are
+    rounded once each, :math:`3 u (\rho + R)^2`. Two more of each cover products of errors.
+    """
+    squares, products = norms**2 + largest**2, norms * largest
+    error = 4.0 * squares + 2.0 * (longest + 5) * products + 5.0 * (norms + largest) ** 2
+    return np.asarray(SINGLE_ROUNDOFF * error + 8.0 * (longest + 4) * _SMALLEST[np.float32])
 
 
 def magnitudes(points: Side, terms: Side) -> Floats:

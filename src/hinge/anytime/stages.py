@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 from hinge.anytime.embedding import Embedding, kernel_block
 from hinge.anytime.functions import Functions
 from hinge.anytime.queries import Queries
-from hinge.anytime.sides import magnitudes, sum_errors, value_errors
+from hinge.anytime.sides import magnitudes, value_errors
 from hinge.inequality import rounding_factor, score_bounds
-from hinge.machines import decision_values
 
 Floats = NDArray[np.float64]
 Ids = NDArray[np.int64]
@@ -137,50 +136,3 @@ def _intervals(
             bounds = score_bounds(f[:, k], reach, float(residual[k]), rounding[:, k])
             lower[:, k], upper[:, k] = bounds
     return np.where(np.isnan(lower), -np.inf, lower), np.where(np.isnan(upper), np.inf, upper)
-
-
-@dataclass(frozen=True)
-class SingleStage:
-    """All distinct support vectors in float32, whose rounding leaves few signs open.
-
-    Parameters
-    ----------
-    functions : Functions
-        The functions.
-    """
-
-    functions: Functions
-    name: str = "float32"
-
-    def run(self, queries: Queries, ids: Ids, settle: Settle, terms_left: int) -> None:
-        """Bound values by one evaluation in float32."""
-        functions = self.functions
-        if functions.terms.n_rows > terms_left:
-            return
-        points = queries.side(np.float32).part(ids)
-        terms = queries.terms("terms", functions.terms, np.float32)
-        rows = queries.rows if len(ids) == queries.rows.n_rows else queries.rows.take(ids)
-        sums = decision_values(
-            functions.machine.kernel,
-            functions.terms,
-            functions.coef,
-            rows,
-            check=queries.check,
-            precision="float32",
-        )
-        # The coefficients of equal support vectors were added up, with as many roundings.
-        extra = len(functions.machine.coefficients)
-        errors = sum_errors(points, terms, functions.reduced_total, extra)
-        values = np.asarray(sums) + functions.intercept
-        merging = 2.0 * rounding_factor(extra) * functions.total
-        with np.errstate(invalid="ignore", over="ignore"):
-            errors = errors + merging * magnitudes(points, terms)[:, None]
-            errors = errors + 4.0 * np.finfo(float).eps * np.abs(functions.intercept)
-            slack = 1e-15 * np.abs(values)
-            lower, upper = values - errors - slack, values + errors + slack
-        settle(
-            ids,
-            np.where(np.isnan(lower), -np.inf, lower),
-            np.where(np.isnan(upper), np.inf, upper),
-            functions.terms.n_rows,
-        )

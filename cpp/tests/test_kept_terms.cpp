@@ -1,0 +1,96 @@
+// Sums in float32 over kept terms against sums in float64 over one pair at a time.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "check.hpp"
+#include "hinge/kept_terms.hpp"
+#include "hinge/random.hpp"
+
+namespace {
+
+using hinge::testing::check;
+
+constexpr double kRoundings = 64.0 * 0x1.0p-24;  // of a kernel value and of its part in a sum
+
+double uniform(hinge::Random& random) {
+    return static_cast<double>(random.next() >> 11) * 0x1.0p-53 - 0.5;
+}
+
+void compare(std::int64_t terms, std::int64_t points, std::int64_t functions,
+             hinge::Random& random) {
+    constexpr std::int64_t kWidth = 7;
+    std::vector<float> z(static_cast<std::size_t>(terms * kWidth));
+    std::vector<float> x(static_cast<std::size_t>(points * kWidth));
+    std::vector<double> coef(static_cast<std::size_t>(terms * functions));
+    for (float& value : z) {
+        value = static_cast<float>(uniform(random));
+    }
+    for (float& value : x) {
+        value = static_cast<float>(uniform(random));
+    }
+    for (std::size_t k = 0; k < coef.size(); ++k) {
+        coef[k] = k % 3 == 0 ? 0.0 : uniform(random);
+    }
+    const hinge::DenseRows<float> rows{z.data(), terms, kWidth};
+    const hinge::DenseRows<float> queries{x.data(), points, kWidth};
+    std::vector<float> term_selfs;
+    std::vector<float> point_selfs;
+    const hinge::Centre<float> origin{};
+    for (std::int64_t i = 0; i < terms; ++i) {
+        term_selfs.push_back(hinge::self_sum<hinge::ProductPairing, float>(rows, i, origin));
+    }
+    for (std::int64_t k = 0; k < points; ++k) {
+        point_selfs.push_back(hinge::self_sum<hinge::ProductPairing, float>(queries, k, origin));
+    }
+    hinge::KeptTerms kept(
+        hinge::TermPanels<float>(rows, {nullptr, 0, terms}, {term_selfs.data(), nullptr}, origin),
+        coef.data(), functions);
+    const hinge::TileReader<float> read = [&](hinge::Tile<float>& tile, std::int64_t first,
+                                              std::int64_t size) {
+        tile.read(queries, nullptr, first, size, origin);
+    };
+    std::vector<double> out(static_cast<std::size_t>(points * (functions + 1)), 1e9);
+    kept.sums(hinge::RbfKernel{0.7}, read, {nullptr, 0, points}, {point_selfs.data(), nullptr},
+              out.data());
+    for (std::int64_t k = 0; k < points; ++k) {
+        std::vector<double> sums(static_cast<std::size_t>(functions) + 1, 0.0);
+        for (std::int64_t i = 0; i < terms; ++i) {
+            double squared = 0.0;
+            for (std::int64_t f = 0; f < kWidth; ++f) {
+                const double step =
+                    static_cast<double>(z[static_cast<std::size_t>(i * kWidth + f)]) -
+                    static_cast<double>(x[static_cast<std::size_t>(k * kWidth + f)]);
+                squared += step * step;
+            }
+            const double value = std::exp(-0.7 * squared);
+            double largest = 0.0;
+            for (std::int64_t c = 0; c < functions; ++c) {
+                const double one = coef[static_cast<std::size_t>(c * terms + i)];
+                sums[static_cast<std::size_t>(c)] += one * value;
+                largest = std::max(largest, std::abs(one));
+            }
+            sums.back() += largest * value;
+        }
+        for (std::int64_t c = 0; c <= functions; ++c) {
+            const double got = out[static_cast<std::size_t>(k * (functions + 1) + c)];
+            const double want = sums[static_cast<std::size_t>(c)];
+            check(std::abs(got - want) <= kRoundings * sums.back() + 1e-12, "a sum, or the sizes");
+        }
+    }
+}
+
+}  // namespace
+
+int main() {
+    std::vector<std::uint64_t> words{3, 1, 4, 1};
+    hinge::Random random(words.data());
+    for (const std::int64_t terms : {1, 7, 16, 63, 64, 65, 200}) {
+        for (const std::int64_t points : {1, 95, 97}) {
+            compare(terms, points, 1, random);
+            compare(terms, points, 3, random);
+        }
+    }
+    return hinge::testing::finish();
+}
