@@ -1,28 +1,36 @@
-"""Time of proven labels against the full evaluation and against scikit-learn's predict.
+"""Time of proven labels against full evaluations: hinge's own, and those of other libraries.
 
-Processor time of one thread, the least of several runs that take turns. scikit-learn fits its own
-machine; the predictor of hinge's is compared with hinge's own predict, label by label.
+Processor time of one thread, the least of several runs. The other libraries run in environments of
+their own (``peer_worker``); hinge's predictor is compared with hinge's own predict, label by label.
 """
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
+import tempfile
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.svm import SVC as ScikitSVC  # noqa: N811
+import scipy.sparse as sp
 
 import hinge
+from benchmarks.anytime.peer_worker import times
 from benchmarks.kernel import data
 from benchmarks.kernel.record import Row
-from benchmarks.suite import arrays
+from benchmarks.suite import arrays, environments
+from benchmarks.suite.peers import intelex, onnxruntime
 from hinge.threads import single_threaded_blas
 
 BATCHES = (1, 100, 0)  # 0 stands for all rows
-_SINGLES = 200  # rows that are asked one by one
-_ROUNDS = 3
+PEERS = ("scikit-learn", "intelex", "onnxruntime")
+_ENVIRONMENTS = {"intelex": intelex.PEER, "onnxruntime": onnxruntime.PEER}
+_LIMIT = 1800  # seconds for one library on one task
 
 
 @dataclass(frozen=True)
@@ -58,6 +66,8 @@ TASKS = (
     SpeedTask("usps", None, 10.0, 0.008),
     SpeedTask("covtype", 50_000, 10.0, 1.0),
 )
+# The geometric mean is over one machine for each set.
+IN_MEAN = tuple(task.title for task in (TASKS[0], *TASKS[2:]))
 QUICK_TASKS = (SpeedTask("covtype", 2000, 10.0, 1.0),)
 
 
@@ -70,12 +80,17 @@ def measured(task: SpeedTask) -> Row:
     begin = time.process_time()
     fast = hinge.accelerate(ours, queries=X)
     build = time.process_time() - begin
-    theirs = ScikitSVC(C=task.C, gamma=task.gamma, cache_size=1000).fit(X, y)
-    methods = {"anytime": fast.predict, "full": ours.predict, "scikit-learn": theirs.predict}
     with single_threaded_blas():
-        seconds = {str(size or "all"): _times(methods, new, size) for size in BATCHES}
+        seconds = {
+            str(size or "all"): {
+                "anytime": times(fast.predict, new, size),
+                "full": times(ours.predict, new, size),
+            }
+            for size in BATCHES
+        }
     certified = fast.predict_certified(new)
-    return {
+    full = ours.predict(new)
+    row: Row = {
         "outcome": "finished",
         "task": task.title,
         "support": int(ours.n_support_.sum()),
@@ -83,22 +98,74 @@ def measured(task: SpeedTask) -> Row:
         "build": build,
         "seconds": seconds,
         "mean_terms": float(certified.terms.mean()),
-        "changed": int(np.sum(certified.labels != ours.predict(new))),
-        "other_labels": int(np.sum(fast.predict(new) != theirs.predict(new))),
+        "changed": int(np.sum(certified.labels != full) + np.sum(fast.predict(new) != full)),
         "explanation": fast.explain(),
+        "others": {},
     }
+    with tempfile.TemporaryDirectory() as place:
+        _write(Path(place), task, ours, (X, y, new))
+        for library in PEERS:
+            row["others"][library] = _other(library, Path(place), seconds, full)
+    return row
 
 
-def _times(methods: dict[str, Callable[[Any], Any]], X: Any, size: int) -> dict[str, float]:
-    """Return seconds per query of every method in batches of a size, taking turns."""
-    rows = min(X.shape[0], _SINGLES if size == 1 else 10 * size if size else X.shape[0])
-    step = size or rows
-    batches = [X[k : k + step] for k in range(0, rows, step)]
-    best = dict.fromkeys(methods, np.inf)
-    for _ in range(_ROUNDS):
-        for name, predict in methods.items():
-            begin = time.process_time()
-            for batch in batches:
-                predict(batch)
-            best[name] = min(best[name], (time.process_time() - begin) / rows)
-    return best
+def _write(folder: Path, task: SpeedTask, model: Any, parts: tuple[Any, Any, Any]) -> None:
+    """Write a machine and its rows to files that every interpreter reads."""
+    X, y, new = parts
+    for name, matrix in (("train", X), ("queries", new), ("support", model.support_vectors_)):
+        if sp.issparse(matrix):
+            sp.save_npz(folder / f"{name}.npz", sp.csr_matrix(matrix), compressed=False)
+        else:
+            np.save(folder / f"{name}.npy", matrix)
+    coef = model.dual_coef_
+    np.save(folder / "coef.npy", coef.toarray() if sp.issparse(coef) else np.asarray(coef))
+    for name, values in (
+        ("intercept", model.intercept_),
+        ("classes", model.classes_),
+        ("n_support", model.n_support_),
+        ("y", y),
+    ):
+        np.save(folder / f"{name}.npy", np.asarray(values))
+    told = {"C": task.C, "gamma": task.gamma, "batches": BATCHES}
+    (folder / "task.json").write_text(json.dumps(told))
+
+
+def _other(library: str, folder: Path, seconds: Any, full: Any) -> dict[str, Any]:
+    """Add another library's times to ours; return how many of the first labels differ, or why not.
+
+    Parameters
+    ----------
+    library : str
+        Its name.
+    folder : Path
+        Where the machine is.
+    seconds : dict
+        Times by batch and method, which are added to.
+    full : ndarray
+        Labels of hinge's full evaluation.
+    """
+    python = sys.executable
+    if library in _ENVIRONMENTS:
+        found = environments.find(_ENVIRONMENTS[library])
+        if found.python is None:
+            return {"reason": found.reason}
+        python = found.python
+    one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    script = Path(__file__).with_name("peer_worker.py")
+    try:
+        done = subprocess.run(
+            [python, str(script), str(folder), library],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_LIMIT,
+            env={**os.environ, **one},
+        )
+    except subprocess.TimeoutExpired:
+        return {"reason": f"stopped after {_LIMIT} s"}
+    if done.returncode != 0:
+        return {"reason": (done.stderr.strip().splitlines() or ["no message"])[-1][:200]}
+    for batch, found_times in json.loads(done.stdout.strip().splitlines()[-1]).items():
+        seconds[batch][library] = found_times
+    labels = np.load(folder / f"labels-{library}.npy")
+    return {"other_labels": int(np.sum(labels != full[: len(labels)])), "reason": ""}

@@ -8,6 +8,7 @@ from benchmarks.suite.peers import (
     liblinear,
     libsvm,
     lightning,
+    onnxruntime,
     pecos,
     scikit_learn,
     skglm,
@@ -31,6 +32,7 @@ PEERS: tuple[Peer, ...] = (
     libsvm.PEER,
     intelex.PEER,
     thundersvm.PEER,
+    onnxruntime.PEER,
 )
 
 
