@@ -28,6 +28,7 @@ Floats = NDArray[np.float64]
 Ids = NDArray[np.int64]
 
 _BYTES = 1 << 28  # of packed support vectors
+_ROWS_A_CLASS = 32  # fewer rows of a class than this cost more alone than all classes together
 
 
 def pairs_of(code: int, n_classes: int) -> Ids:
@@ -91,6 +92,8 @@ class VoteStage:
 
     def run(self, queries: Queries, ids: Ids, settle: Settle, terms_left: int) -> None:
         """Bound the values of every query's likeliest class."""
+        if len(ids) < _ROWS_A_CLASS * self.rule.n_classes:
+            return
         guessed = self._guesses(queries, ids)
         cost = self.embedding.exits[self.exit].count
         for code in np.unique(guessed):
