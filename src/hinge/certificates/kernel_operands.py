@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from hinge.inequality import rounding_factor
 from hinge.ingest import assemble
+from hinge.kernels.products import pick_columns
 from hinge.rows import Rows
 
 Floats = NDArray[np.float64]
@@ -171,7 +172,7 @@ class SparseOperands(Operands):
         used = None
         if rows.n_features > MANY_FEATURES:
             used = np.unique(matrix.indices)
-            matrix = matrix[:, used]
+            matrix = pick_columns(matrix, used)
         return matrix.T.toarray(order="C"), used, rows.squared_norms[ids]
 
     def spread(self, columns: Any) -> Any:

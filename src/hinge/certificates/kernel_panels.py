@@ -33,6 +33,7 @@ from hinge.certificates.kernel_operands import (
 )
 from hinge.inequality import UNIT_ROUNDOFF, rounding_factor
 from hinge.kernels import InnerProductKernel, Kernel
+from hinge.kernels.products import pick_columns
 from hinge.rows import Rows
 
 Floats = NDArray[np.float64]
@@ -229,7 +230,9 @@ class ProductPanels(Panels):
 
     def _products(self, panel: Panel, columns: Columns) -> NDArray[Any]:
         """Return the inner products, scaled unless they are exact."""
-        rows = panel.matrix if columns.used is None else panel.matrix[:, columns.used]
+        rows = panel.matrix
+        if columns.used is not None:
+            rows = pick_columns(rows, columns.used)
         if sp.issparse(rows):
             return np.asarray(rows @ columns.matrix)
         kind, shape = columns.matrix.dtype, (rows.shape[0], columns.matrix.shape[1])
