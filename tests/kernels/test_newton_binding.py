@@ -28,7 +28,7 @@ def _passes(**changes: Any) -> tuple[core.NewtonPasses, dict[str, Any]]:
         *(parts["squared_norms"], parts["variables"], parts["is_exact"]),
     )
     view = core.RowsView(parts["values"], None, None, ROWS, WIDTH)
-    return core.NewtonPasses(view, arrays, core.LossWindow(1.0, np.inf, 2.0), 1.0), parts
+    return core.NewtonPasses(view, arrays, core.LossWindow(1.0, np.inf, 2.0, True), 1.0), parts
 
 
 @pytest.mark.parametrize(
@@ -72,10 +72,10 @@ def test_the_gradient_is_that_of_the_losses() -> None:
     passes, parts = _passes()
     weights = np.array([0.5, -0.2, 0.1, 0.3])
     passes.measure(0, ROWS, weights)
-    sums = np.zeros(3 * (WIDTH + 1) + 5)
+    sums = np.zeros(3 * (WIDTH + 1) + 6)
     passes.gradient(0, ROWS, (0.0, 0.0, 1.0), True, sums)
     rows = np.column_stack((parts["values"], np.ones(ROWS)))
     depth = np.maximum(0.0, 1.0 - parts["signs"] * (rows @ weights))
     np.testing.assert_allclose(sums[:4], -2.0 * rows.T @ (parts["signs"] * depth), rtol=1e-12)
     np.testing.assert_allclose(sums[4:8], 2.0 * (depth > 0) @ np.square(rows), rtol=1e-12)
-    np.testing.assert_allclose(sums[-5], np.sum(np.square(depth)), rtol=1e-12)
+    np.testing.assert_allclose(sums[-6], np.sum(np.square(depth)), rtol=1e-12)

@@ -285,7 +285,10 @@ def test_what_is_no_file_at_all(tmp_path):
 def test_models_that_cannot_be_saved(tmp_path):
     X, y = data("int")
     path = tmp_path / "model"
-    with pytest.raises(hinge.InvalidParameterError, match=r"model must be a fitted hinge"):
+    with pytest.raises(
+        hinge.InvalidParameterError,
+        match=r"model must be what hinge.accelerate returns or a fitted hinge",
+    ):
         save(object(), path)
     with pytest.raises(ValueError, match="not fitted"):
         save(hinge.LinearSVC(), path)
