@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from hinge import Problem, Status, Stop, solve
 from hinge.kernels import (
     RBF,
     ChiSquared,
@@ -63,3 +64,16 @@ def test_support_rows_without_any_value() -> None:
     np.testing.assert_array_equal(decision_values(Linear(), empty, np.ones(2), X), np.zeros(20))
     norms = np.exp(-0.5 * X.squared_norms)
     np.testing.assert_allclose(decision_values(RBF(0.5), empty, np.ones(2), X), 2.0 * norms)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_training_does_not_depend_on_features_that_nobody_has(kernel: Kernel) -> None:
+    """With a number for each of 2^40 features there would be no memory for it."""
+    values = _rows(4, 40, slice(0, 5))
+    stop = Stop(gap=None, kkt=1e-3) if kernel.psd is False else Stop(gap=1e-4)
+    narrow, wide = (
+        solve(Problem(X, np.arange(40) % 2, kernel=kernel), "decomposition", stop)
+        for X in (sp.csr_array(values), _spread(values, 2**40).matrix)
+    )
+    assert wide.status is narrow.status is Status.SOLVED
+    np.testing.assert_allclose(wide.dual_coef, narrow.dual_coef, atol=1e-6)

@@ -22,6 +22,7 @@ from hinge.errors import unknown_name
 from hinge.kernels import ChiSquared, Kernel, Laplacian
 from hinge.kernels.gamma import number
 from hinge.machines.native_rows import (
+    VERY_MANY_FEATURES,
     NativeKernel,
     centre_for,
     native_kernel,
@@ -37,7 +38,6 @@ Check = Callable[[], None]
 _VALUES_A_CALL = 1 << 21  # kernel values of one native call: some 10 ms
 _TERMS_A_CALL = 1 << 15  # support rows whose panels are made at once, so that memory stays bounded
 _PANEL_VALUES = 1 << 17
-_VERY_MANY_FEATURES = 1 << 20  # the compiled core keeps a number for each, panel by panel
 _PRECISIONS: dict[str, type[np.floating[Any]]] = {"float64": np.float64, "float32": np.float32}
 
 
@@ -140,7 +140,7 @@ class _Pieces:
 
 def _columns_in_use(support: Rows, X: Rows) -> NDArray[Any] | None:
     """Return the features that support rows have, if they are few of very many; else None."""
-    if not (support.is_sparse and X.is_sparse) or X.n_features < _VERY_MANY_FEATURES:
+    if not (support.is_sparse and X.is_sparse) or X.n_features < VERY_MANY_FEATURES:
         return None
     return np.unique(support.indices)
 

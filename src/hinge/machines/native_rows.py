@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hinge._native import core
@@ -20,6 +21,7 @@ from hinge.rows import Rows
 
 Floats = NDArray[np.float64]
 
+VERY_MANY_FEATURES = 1 << 20  # the compiled core keeps a number for each, panel by panel
 _SINGLE_EXPONENT = 200.0  # gamma times a squared norm up to which float32 keeps four digits
 _SINGLE_VALUE = 1e30  # kernel values beyond it, or below its inverse, are for float64
 _SAMPLE_ROWS = 512  # rows looked at to tell whether most entries are zero
@@ -70,6 +72,28 @@ def native_kernel(kernel: Kernel) -> NativeKernel | None:
         int(getattr(values, "degree", 1)),
     )
     return NativeKernel(choice, inner, isinstance(kernel, Normalised))
+
+
+def with_features_in_use(rows: Rows) -> Rows:
+    """Return rows of very many features with those that any of them has, numbered anew.
+
+    The compiled core keeps a number for every feature.
+
+    Parameters
+    ----------
+    rows : Rows
+        The rows.
+
+    Returns
+    -------
+    Rows
+        Rows with the same products; the same object where features are not so many.
+    """
+    if not rows.is_sparse or rows.n_features < VERY_MANY_FEATURES:
+        return rows
+    used, places = np.unique(rows.indices, return_inverse=True)
+    pieces = (rows.values, places.astype(rows.indices.dtype), rows.indptr)
+    return Rows(sp.csr_array(pieces, shape=(rows.n_rows, max(1, len(used)))))
 
 
 def view(rows: Rows) -> core.RowsView:

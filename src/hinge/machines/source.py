@@ -26,6 +26,7 @@ from hinge.machines.native_rows import (
     scales_of,
     self_sums,
     view,
+    with_features_in_use,
 )
 from hinge.rows import Rows
 
@@ -282,10 +283,11 @@ class NativeSource(KernelSource):
     """
 
     def __init__(self, native: NativeKernel, rows: Rows, spare_mb: float) -> None:
+        diagonal = native.kernel.training_diagonal(rows)
+        rows = with_features_in_use(rows)
         centre = centre_for(native.kernel, rows)
         matrix = view(rows)
         selfs = self_sums(native, matrix, centre, np.float64)
-        diagonal = native.kernel.training_diagonal(rows)
         precision = precision_for(native.kernel, diagonal, selfs)
         super().__init__(rows.n_rows, 1.0 if native.is_normalised else unit_of(diagonal))
         scales = scales_of(native, rows, self.unit)
