@@ -68,6 +68,25 @@ def dense_columns(A: Any, B: Any) -> tuple[Floats, Floats]:
     return pick_columns(A, used).toarray(), pick_columns(B, used).toarray()
 
 
+def places_among(used: NDArray[Any], columns: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return where columns stand in an ordered list, and which of them are there at all.
+
+    Parameters
+    ----------
+    used : ndarray of int
+        The list, without repeats.
+    columns : ndarray of int
+        What is looked for, not negative.
+
+    Returns
+    -------
+    places, found : ndarray
+        The place of each, which means something where it was found.
+    """
+    places = np.searchsorted(used, columns)
+    return places, np.append(used, -1)[places] == columns
+
+
 def pick_columns(rows: Any, used: NDArray[Any]) -> Any:
     """Return some columns of CSR rows, in memory for what is stored, however many there are.
 
@@ -85,9 +104,7 @@ def pick_columns(rows: Any, used: NDArray[Any]) -> Any:
     csr_array
         The rows with as many columns as were picked.
     """
-    places = np.searchsorted(used, rows.indices)
-    found = places < len(used)
-    found[found] = used[places[found]] == rows.indices[found]
+    places, found = places_among(used, rows.indices)
     counted = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(found)))
     pieces = rows.data[found], places[found], counted[rows.indptr]
     return sp.csr_array(pieces, shape=(rows.shape[0], len(used)))

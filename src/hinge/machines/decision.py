@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from hinge.errors import unknown_name
 from hinge.kernels import ChiSquared, Kernel, Laplacian
 from hinge.kernels.gamma import number
+from hinge.kernels.products import places_among
 from hinge.machines.native_rows import (
     VERY_MANY_FEATURES,
     NativeKernel,
@@ -170,8 +171,7 @@ def _narrowed(rows: Rows, used: NDArray[Any]) -> tuple[Rows, Floats]:
     Also what the others add up to in every row. They are in no product with a support row; the
     sums of rows with themselves are taken from the whole rows.
     """
-    places = np.searchsorted(used, rows.indices)
-    kept = np.append(used, -1)[places] == rows.indices
+    places, kept = places_among(used, rows.indices)
     before = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(kept)))
     pieces = (rows.values[kept], places[kept], before[rows.indptr])
     narrow = Rows(sp.csr_array(pieces, shape=(rows.n_rows, max(1, len(used)))))
