@@ -28,7 +28,7 @@ BIN := $(VENV)/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-CPP_SOURCES := $(sort $(shell find cpp -name '*.hpp' -o -name '*.cpp' -o -name '*.cmake'))
+CPP_SOURCES := $(sort $(shell find cpp -name '*.hpp' -o -name '*.cpp' -o -name '*.cmake' -o -name '*.map'))
 CORE_SOURCES := CMakeLists.txt pyproject.toml $(filter-out cpp/tests/%,$(CPP_SOURCES))
 
 .DEFAULT_GOAL := help

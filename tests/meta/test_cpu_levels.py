@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from hinge import _native
+from hinge.kernels import RBF
+from hinge.machines.decision import decision_values
+from hinge.rows import Rows
 
 
 def _import_with(level: str | None) -> subprocess.CompletedProcess[str]:
@@ -51,3 +56,21 @@ def test_a_missing_core_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(_native, "_LOWEST_LEVELS", ("absent",))
     with pytest.raises(ImportError, match="without its compiled core"):
         _native._import_lowest()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="how names are exported is the linker's matter")
+def test_no_name_of_ours_is_exported() -> None:
+    """Levels lie in one process, where the loader merges constants that are exported twice."""
+    library = ctypes.CDLL(_native.core.__file__)
+    library[f"PyInit__core_{_native.cpu_level}"]
+    with pytest.raises(AttributeError):
+        library["_ZTIN5hinge5OrderE"]  # typeinfo for hinge::Order
+
+
+def test_a_panel_has_the_size_of_its_own_level() -> None:
+    """The lowest level, loaded first, has panels half as long."""
+    rng = np.random.default_rng(0)
+    support, coef, points = rng.normal(size=(100, 3)), rng.normal(size=100), rng.normal(size=(7, 3))
+    found = decision_values(RBF(gamma=0.5), Rows(support), coef, Rows(points))
+    squares = ((points[:, None, :] - support[None]) ** 2).sum(axis=2)
+    np.testing.assert_allclose(found, np.exp(-0.5 * squares) @ coef, rtol=1e-10)
