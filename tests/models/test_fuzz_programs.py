@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from fuzz.model_file import judge, kill_saves
+from fuzz.model_file import campaign, judge, kill_saves
 from tests.models.fitted import data, fit
 
 from hinge.models import save
@@ -43,3 +43,13 @@ def test_values_that_are_not_finite_are_found(value):
     )
     with pytest.raises(judge.BrokenPromiseError, match="decision values that are not finite"):
         judge._predict(model)
+
+
+@pytest.mark.parametrize(("seconds", "findings"), [((9.0, 0.1), 0), ((9.0, 9.0, 9.0), 1)])
+def test_a_file_hangs_if_it_takes_long_every_time(tmp_path, monkeypatch, seconds, findings):
+    monkeypatch.setattr(campaign, "FINDINGS", tmp_path / "findings")
+    times = iter(seconds)
+    counts = campaign.Campaign(tmp_path)
+    counts.count("any", b"x", lambda _: judge.Verdict(judge.Outcome.REJECTED, next(times)))
+    assert len(counts.findings) == findings
+    assert next(times, None) is None
