@@ -13,6 +13,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from hinge.anytime.codes import proven_codes
+from hinge.anytime.rules import SignRule, VoteRule
 from hinge.errors import InvalidDataError, InvalidParameterError
 from hinge.estimators._checks import choice, jobs
 from hinge.estimators._data import rows_to_score
@@ -22,7 +24,7 @@ from hinge.estimators._scoring import scores_alone
 from hinge.estimators._sigmoid import Sigmoid, coupled
 from hinge.kernels import Kernel, Linear, Precomputed
 from hinge.machines import Machine
-from hinge.multiclass.votes import class_values, winners
+from hinge.multiclass.votes import class_values
 from hinge.rows import Rows
 from hinge.threads import thread_count
 
@@ -92,8 +94,16 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
             Labels out of ``classes_``. Of classes with as many votes the one wins whose decision
             values add up to the most, whatever ``break_ties`` says.
         """
-        values = self._pair_values(X)
-        return np.asarray(self.classes_)[winners(values, len(self.classes_))]
+        check_is_fitted(self, msg=scores_alone(self))
+        machine = machine_of(self)
+        rows = rows_to_score(self, X)
+        threads = thread_count(jobs(self.n_jobs))
+        rule = SignRule() if len(self.classes_) == 2 else VoteRule(len(self.classes_))
+
+        def in_full(some: Rows, numbers: NDArray[np.int64]) -> Floats:
+            return _finite(machine.values(some, threads), numbers)
+
+        return np.asarray(self.classes_)[proven_codes(machine, rule, rows, in_full, threads)]
 
     @available_if(_has_probability)
     def predict_proba(self, X: Any) -> Floats:
@@ -166,14 +176,19 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         machine = machine_of(self)
         rows = rows_to_score(self, X)
         values = machine.values(rows, thread_count(jobs(self.n_jobs)))
-        if not np.isfinite(values).all():
-            row = int(np.argwhere(~np.isfinite(values))[0][0])
-            message = (
-                f"the decision values of row {row} overflow: kernel values of X and dual_coef_ are "
-                "too large to be multiplied. Scale X, and fit the model on scaled rows."
-            )
-            raise InvalidDataError(message)
-        return values
+        return _finite(values, np.arange(rows.n_rows))
+
+
+def _finite(values: Floats, numbers: NDArray[np.int64]) -> Floats:
+    """Return the decision values of rows of these numbers, unless they overflow."""
+    if not np.isfinite(values).all():
+        row = int(numbers[np.argwhere(~np.isfinite(values))[0][0]])
+        message = (
+            f"the decision values of row {row} overflow: kernel values of X and dual_coef_ are "
+            "too large to be multiplied. Scale X, and fit the model on scaled rows."
+        )
+        raise InvalidDataError(message)
+    return values
 
 
 def machine_of(model: KernelClassifier) -> Machine:
