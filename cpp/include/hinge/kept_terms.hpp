@@ -52,19 +52,15 @@ class KeptTerms {
         length_ = panels * kPanelRows<float>;
         coef_.assign(static_cast<std::size_t>(length_ * functions), 0.0F);
         sizes_.assign(static_cast<std::size_t>(length_), 0.0F);
-        in_use_.assign(static_cast<std::size_t>(panels), {});
         for (std::int64_t c = 0; c < functions; ++c) {
             for (std::int64_t i = 0; i < terms_.count; ++i) {
                 const auto value = static_cast<float>(coef[c * terms_.count + i]);
                 coef_[static_cast<std::size_t>(c * length_ + i)] = value;
                 float& size = sizes_[static_cast<std::size_t>(i)];
                 size = std::max(size, std::abs(value));
-                auto& users = in_use_[static_cast<std::size_t>(i / kPanelRows<float>)];
-                if (value != 0.0F && (users.empty() || users.back() != c)) {
-                    users.push_back(c);
-                }
             }
         }
+        in_use_ = functions_in_use<float>(coef_, functions);
     }
 
     std::int64_t functions() const noexcept { return functions_; }

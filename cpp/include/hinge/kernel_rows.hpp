@@ -176,6 +176,27 @@ AlignedVector<double> padded(const double* coef, std::int64_t terms, std::int64_
     return all;
 }
 
+// Which functions have a coefficient in each panel, of coefficients that are padded to whole
+// panels. In machines of pairs of classes, whose terms come class by class, they are few.
+template <class Real, class Number>
+std::vector<std::vector<std::int64_t>> functions_in_use(const AlignedVector<Number>& coef,
+                                                        std::int64_t functions) {
+    const std::int64_t length = static_cast<std::int64_t>(coef.size()) / functions;
+    std::vector<std::vector<std::int64_t>> used(
+        static_cast<std::size_t>(length / kPanelRows<Real>));
+    for (std::int64_t c = 0; c < functions; ++c) {
+        const Number* of_function = coef.data() + c * length;
+        for (std::int64_t p = 0; p * kPanelRows<Real> < length; ++p) {
+            const Number* const begin = of_function + p * kPanelRows<Real>;
+            if (std::any_of(begin, begin + kPanelRows<Real>,
+                            [](Number value) { return value != Number{0}; })) {
+                used[static_cast<std::size_t>(p)].push_back(c);
+            }
+        }
+    }
+    return used;
+}
+
 // out[point, c] += sum over the terms of coef[c, term] k(term, point); out has `outputs` a point.
 template <class Real, class Kernel>
 void add_terms(const Kernel& kernel, const TermPanels<Real>& terms, const TileReader<Real>& read,
@@ -183,14 +204,16 @@ void add_terms(const Kernel& kernel, const TermPanels<Real>& terms, const TileRe
                double* out) {
     const AlignedVector<double> all = padded<Real>(coef, terms.count, outputs);
     const std::int64_t length = static_cast<std::int64_t>(all.size()) / outputs;
+    const auto in_use = functions_in_use<Real>(all, outputs);
     KernelPass<Real, Kernel> pass(kernel, terms);
     pass.over(read, points, sides,
               [&](std::int64_t panel, std::int64_t first, std::int64_t size, const Real* values) {
                   const auto& of_panel = terms.panels[static_cast<std::size_t>(panel)];
+                  const auto& used = in_use[static_cast<std::size_t>(panel)];
                   const std::int64_t filled = of_panel.registers() * kLanes<Real>;
                   for (std::int64_t r = 0; r < size; ++r) {
                       const Real* row = values + r * kPanelRows<Real>;
-                      for (std::int64_t c = 0; c < outputs; ++c) {
+                      for (const std::int64_t c : used) {
                           out[(first + r) * outputs + c] += panel_sum(
                               row, all.data() + c * length + panel * kPanelRows<Real>, filled);
                       }
