@@ -71,9 +71,13 @@ demo: $(VENV)/hinge.built $(VENV)/demo.installed
 NATIVE_TESTS := $(addprefix tests/,anytime kernels bounds solvers multiclass estimators) \
   $(wildcard tests/data/test_libsvm_*.py tests/models/test_checkpoint*.py)
 
+# Processes that share out the test files; a file's tests stay together, with what they share.
+TEST_WORKERS ?= 2
+PYTEST := $(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadfile
+
 test: $(ENVIRONMENT)
-	$(BIN)/python -m pytest
-	$(BIN)/python tools/at_lower_cpu_levels.py $(BIN)/python -m pytest $(NATIVE_TESTS)
+	$(PYTEST)
+	$(BIN)/python tools/at_lower_cpu_levels.py $(PYTEST) $(NATIVE_TESTS)
 
 lint: style types contracts
 
