@@ -40,12 +40,12 @@ def passes(each: PaperSet, rounds: int) -> Iterator[tuple[str, dict[str, Any]]]:
     evaluators = {name: EveryRow(problem) for name, problem in problems.items()}
     w, b = _some_weights(evaluators["csr"], problems["csr"])
     memory = {name: Bandwidth(_bytes_read(problem)) for name, problem in problems.items()}
-    seconds = dict.fromkeys(storages, np.inf)
+    seconds, gradient = dict.fromkeys(storages, np.inf), np.empty(len(w))
     for _ in range(rounds):
         for name, evaluator in evaluators.items():
             memory[name].measure()
             began = time.process_time()
-            evaluator.evaluate(w, b, 1)
+            evaluator.evaluate(w, b, gradient, 1)
             seconds[name] = min(seconds[name], time.process_time() - began)
     for name, problem in problems.items():
         row = {"set": each.name, "storage": name, "bytes": _bytes_read(problem)}
@@ -55,10 +55,11 @@ def passes(each: PaperSet, rounds: int) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _some_weights(evaluator: EveryRow, problem: Problem) -> tuple[Any, float]:
     w, b = np.zeros(problem.n_features), 0.0
+    gradient = np.empty(problem.n_features)
     for _ in range(_STEPS):
-        found = evaluator.evaluate(w, b, 1)
-        w -= _LENGTH / problem.n_rows * found.gradient
-        b -= _LENGTH / problem.n_rows * found.gradient_b
+        found = evaluator.evaluate(w, b, gradient, 1)
+        w -= _LENGTH * found.gradient
+        b -= _LENGTH * found.gradient_b
     return w, b
 
 

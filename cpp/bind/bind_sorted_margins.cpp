@@ -71,7 +71,7 @@ class LabelledRows {
     void pass_over_list(Vector<const double> w, double b, const hinge::LossPieces& loss,
                         Vector<const std::uint32_t> list,
                         std::pair<std::int64_t, std::int64_t> range, Vector<const double> stored,
-                        Vector<double> descent, Vector<double> sums) const {
+                        Vector<double> descent, double factor, Vector<double> sums) const {
         const auto [begin, end] = range;
         require_that(0 <= begin && begin <= end && end <= length(list.size()),
                      "a range of the list");
@@ -82,7 +82,7 @@ class LabelledRows {
         require_entries(sums.size(), kSums, "sums");
         rows_.visit([&, begin = begin, end = end](const auto& rows) {
             hinge::pass_over_list(rows, labels(), {w.data(), b}, loss, list.data(), begin, end,
-                                  length(list.size()), stored.data(), descent.data(),
+                                  length(list.size()), stored.data(), {descent.data(), factor},
                                   as_sums(sums));
         });
     }
@@ -265,38 +265,6 @@ double fill_positions(Vector<const double> margins, std::optional<Vector<const d
                                  slopes ? slopes->data() : nullptr);
 }
 
-using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-void dots(Matrix matrix, Vector<const double> vector, Vector<double> products) {
-    require_entries(vector.size(), length(matrix.shape(1)), "vector");
-    require_entries(products.size(), length(matrix.shape(0)), "products");
-    const std::int64_t width = length(matrix.shape(1));
-    for (std::int64_t k = 0; k < length(matrix.shape(0)); ++k) {
-        products.data()[k] = hinge::dot(matrix.data() + k * width, vector.data(), width);
-    }
-}
-
-void movement(Vector<const double> w, Vector<const double> before, Matrix matrix,
-              Vector<double> products) {
-    const std::int64_t width = length(w.size());
-    require_entries(before.size(), width, "before");
-    require_entries(matrix.shape(1), width, "a row of the matrix");
-    require_entries(products.size(), length(matrix.shape(0)) + 2, "products");
-    hinge::movement(w.data(), before.data(), matrix.data(), length(matrix.shape(0)), width,
-                    products.data());
-}
-
-void combine(double a, Vector<const double> x, double b, Vector<const double> y,
-             Vector<double> total) {
-    const std::int64_t width = length(x.size());
-    require_entries(y.size(), width, "y");
-    require_entries(total.size(), width, "total");
-    const double* const out = total.data();
-    const auto apart = [&](const double* in) { return in + width <= out || out + width <= in; };
-    require_that(apart(x.data()) && apart(y.data()), "total shares no memory with x or y");
-    hinge::combine(a, x.data(), b, y.data(), width, total.data());
-}
-
 void bind_positions(nb::module_& module) {
     const auto unlocked = nb::call_guard<nb::gil_scoped_release>();
     nb::class_<CellPositions>(module, "CellPositions", "Rows cell by cell, with stored margins.")
@@ -313,9 +281,6 @@ void bind_positions(nb::module_& module) {
         .def_ro("along", &Movement::along)
         .def_ro("slope_error", &Movement::slope_error)
         .def_ro("store_error", &Movement::store_error);
-    module.def("dots", &dots, nb::arg("matrix").noconvert(), nb::arg("vector").noconvert(),
-               nb::arg("products").noconvert(), unlocked,
-               "Write the dot product of every row of a matrix with a vector.");
     module.def("open_rows", &open_rows, nb::arg("positions"), nb::arg("table").noconvert(),
                nb::arg("movement"), nb::arg("window"), nb::arg("span"), nb::arg("open").noconvert(),
                unlocked,
@@ -335,12 +300,6 @@ void bind_positions(nb::module_& module) {
                nb::arg("intercept_step"), nb::arg("order").noconvert(), nb::arg("range"),
                nb::arg("keys").noconvert(), nb::arg("slopes").noconvert().none(), unlocked,
                "Fill keys and slopes of a range of positions; return the largest slope.");
-    module.def("combine", &combine, nb::arg("a"), nb::arg("x").noconvert(), nb::arg("b"),
-               nb::arg("y").noconvert(), nb::arg("total").noconvert(), unlocked,
-               "Write a x + b y.");
-    module.def("movement", &movement, nb::arg("w").noconvert(), nb::arg("before").noconvert(),
-               nb::arg("matrix").noconvert(), nb::arg("products").noconvert(), unlocked,
-               "Write w'w, and the products of w - before with itself and the matrix's rows.");
 }
 
 }  // namespace
@@ -368,7 +327,7 @@ void bind_sorted_margins(nb::module_& module) {
              "Add up a loss over a range of rows, and store their margins.")
         .def("pass_over_list", &LabelledRows::pass_over_list, nb::arg("w").noconvert(),
              nb::arg("b"), nb::arg("loss"), nb::arg("list").noconvert(), nb::arg("range"),
-             nb::arg("stored").noconvert(), nb::arg("descent").noconvert(),
+             nb::arg("stored").noconvert(), nb::arg("descent").noconvert(), nb::arg("factor"),
              nb::arg("sums").noconvert(), unlocked,
              "Add up what listed rows change since their margins were stored.")
         .def("margins_of_list", &LabelledRows::margins_of_list, nb::arg("w").noconvert(),

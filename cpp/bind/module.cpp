@@ -21,6 +21,7 @@ void bind_newton_rows(nb::module_& module);
 void bind_libsvm_text(nb::module_& module);
 void bind_libsvm_format(nb::module_& module);
 void bind_sorted_margins(nb::module_& module);
+void bind_weight_vectors(nb::module_& module);
 void bind_stochastic(nb::module_& module);
 void bind_kernel(nb::module_& module);
 void bind_kept_terms(nb::module_& module);
@@ -80,6 +81,7 @@ NB_MODULE(HINGE_CORE_NAME, module) {
     bind_libsvm_text(module);
     bind_libsvm_format(module);
     bind_sorted_margins(module);
+    bind_weight_vectors(module);
     bind_stochastic(module);
     bind_kernel(module);
     bind_kept_terms(module);

@@ -11,6 +11,8 @@ from hinge.errors import InvalidParameterError
 
 def real_number(value: Any, name: str) -> float:
     """Return the value as a finite float, or raise an error that names the parameter."""
+    if type(value) is float and math.isfinite(value):  # asking what else it is takes as long again
+        return value
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         message = f"{name} must be a number; got {value!r} of type {type(value).__name__}."
         raise InvalidParameterError(message)

@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from hinge.bounds import Action, Measured, ResortPolicy, SortedMargins, get_bound, stored
+from hinge.bounds.evaluation import THE_SUM, Objective
 from hinge.bounds.pieces import Pieces, get_pieces
 from hinge.bounds.policy import Record
 from hinge.inequality import rounding_factor
@@ -45,6 +46,7 @@ class Case:
     policy: ResortPolicy
     points: list[tuple[np.ndarray, float]]
     sort_after: int
+    objective: Objective
 
     @property
     def rows(self) -> list[list[Fraction]]:
@@ -83,6 +85,7 @@ def random_case(seed: int) -> Case:
         AlwaysPruned() if rng.random() < 0.7 else Measured(),
         points,
         1 if rng.random() < 0.5 else stored.SORT_AFTER_SCANS,
+        THE_SUM if rng.random() < 0.5 else Objective(*10.0 ** rng.uniform(-6.0, 3.0, size=2)),
     )
 
 
@@ -158,10 +161,13 @@ def _check_points(case: Case) -> int:
         if index.stored.reference is not None:
             for _ in range(2):  # the first may lay out the keys, the second sort them
                 _check_decided(index, w, b, pieces, margins)
-        sort = number == POINTS // 2
-        got = (index.sort if sort else index.evaluate)(w, b, case.loss)
+        objective = THE_SUM if number == POINTS // 2 else case.objective
+        if number == POINTS // 2:
+            got = index.sort(w, b, case.loss)
+        else:
+            got = index.evaluate(w, b, case.loss, **objective._asdict())
         if math.hypot(*w) < _HUGE:
-            _check_sums(case, rows, margins, (w, b), got)
+            _check_sums(case, rows, margins, (w, b), (objective, got))
         spared += len(rows) - got.examined
     return spared
 
@@ -176,7 +182,7 @@ def _check_decided(
     index: SortedMargins, w: np.ndarray, b: float, pieces: Pieces, margins: list[Fraction]
 ) -> None:
     """Assert that rows which are not open are, exactly, on the side that was stored."""
-    open_rows = set(index.stored.open_rows(w, b, pieces).tolist())
+    open_rows = set(index.stored.open_rows(index.stored.moved(w), b, pieces).tolist())
     reference = index.stored.reference
     assert reference is not None
     if math.isinf(pieces.low):  # its parabola may be a side of the window as well
@@ -195,10 +201,11 @@ def _check_sums(
     rows: list[list[Fraction]],
     margins: list[Fraction],
     point: tuple[np.ndarray, float],
-    got: Any,
+    found: tuple[Objective, Any],
 ) -> None:
     """Assert that value and gradient are within their bounds of the exact ones."""
     pieces = get_pieces(case.loss)
+    (scale, ridge), got = found
     w, b = point
     value, at_jump, gradient_b = Fraction(0), 0.0, Fraction(0)
     gradient = [Fraction(0)] * len(w)
@@ -212,9 +219,17 @@ def _check_sums(
             at_jump += float(weight) * jumps * max(length, 1.0)
         loss, slope = _exact_loss(pieces, margin, sign)
         value += weight * loss
-        scale = -weight * slope * sign
-        gradient_b += scale
-        gradient = [total + scale * entry for total, entry in zip(gradient, row, strict=True)]
+        pull = -weight * slope * sign
+        gradient_b += pull
+        gradient = [total + pull * entry for total, entry in zip(gradient, row, strict=True)]
+    exact = [Fraction(float(entry)) for entry in w]
+    value = Fraction(scale) * value + Fraction(ridge) / 2 * sum(entry * entry for entry in exact)
+    gradient = [
+        Fraction(scale) * total + Fraction(ridge) * entry
+        for total, entry in zip(gradient, exact, strict=True)
+    ]
+    gradient_b *= Fraction(scale)
+    at_jump *= scale
     value_slack = at_jump if pieces.slope == 0.0 else 0.0
     assert abs(float(Fraction(got.value) - value)) <= got.bound + value_slack
     gap = [float(Fraction(float(g)) - e) for g, e in zip(got.gradient, gradient, strict=True)]

@@ -83,7 +83,9 @@ def test_a_step_whose_square_underflows_is_no_direction(size) -> None:
     index.sort(w + size * np.array([1.0, 2.0]), 0.0)
     for _ in range(3):
         now = w + 1e-151 * rng.standard_normal(2)
-        open_rows = set(index.stored.open_rows(now, 0.0, get_pieces("hinge")).tolist())
+        open_rows = set(
+            index.stored.open_rows(index.stored.moved(now), 0.0, get_pieces("hinge")).tolist()
+        )
         assert (index.stored.direction is None) == (size < 1e-145)
         before = y * (X @ index.stored.reference.w) < 1.0
         crossed = np.flatnonzero(before != (y * (X @ now) < 1.0))

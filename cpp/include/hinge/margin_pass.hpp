@@ -144,42 +144,19 @@ void pass_over_range(const Rows& rows, const RowLabels& labels, const MarginPoin
     // The linear rows' share of the derivative by b is known from their labels.
 }
 
-// The change of weights since others, against vectors of interest, in one read of each: w'w, and of
-// the change d = w - before its square and its products with the rows of `matrix`.
-inline void movement(const double* w, const double* before, const double* matrix,
-                     std::int64_t vectors, std::int64_t width, double* products) noexcept {
-    constexpr std::int64_t kBlock = 512;
-    double moved[kBlock];
-    std::fill(products, products + vectors + 2, 0.0);
-    for (std::int64_t start = 0; start < width; start += kBlock) {
-        const std::int64_t size = std::min(kBlock, width - start);
-        for (std::int64_t k = 0; k < size; ++k) {
-            moved[k] = w[start + k] - before[start + k];
-        }
-        products[0] += dot(w + start, w + start, size);
-        products[1] += dot(moved, moved, size);
-        for (std::int64_t v = 0; v < vectors; ++v) {
-            products[v + 2] += dot(matrix + v * width + start, moved, size);
-        }
-    }
-}
-
-// a x + b y, in one read of each.
-inline void combine(double a, const double* __restrict x, double b, const double* __restrict y,
-                    std::int64_t width, double* __restrict total) noexcept {
-#pragma omp simd
-    for (std::int64_t k = 0; k < width; ++k) {
-        total[k] = multiply_add(a, x[k], b * y[k]);
-    }
-}
-
 // Listed rows, corrected: the caller's sums count those that `stored` has on the linear piece as
-// still being there. Adds to `gradient` minus the change of the gradient, to `sums` the changes.
+// still being there. Adds to `sums` the changes, to `descent.vector` minus the change of the
+// gradient, times a factor of the caller's: the vector may be any multiple of the gradient.
+struct ScaledDescent {
+    double* vector;
+    double factor;
+};
+
 template <class Rows>
 void pass_over_list(const Rows& rows, const RowLabels& labels, const MarginPoint& at,
                     const LossPieces& loss, const std::uint32_t* list, std::int64_t begin,
-                    std::int64_t end, std::int64_t length, const double* stored, double* descent,
-                    PassSums& sums) noexcept {
+                    std::int64_t end, std::int64_t length, const double* stored,
+                    const ScaledDescent& descent, PassSums& sums) noexcept {
     const std::int64_t ahead = rows_ahead(rows);
     for (std::int64_t k = begin; k < end; ++k) {
         if (k + 2 * ahead < length) {
@@ -205,7 +182,7 @@ void pass_over_list(const Rows& rows, const RowLabels& labels, const MarginPoint
         const double scale = weight * sign * slope;
         if (scale != 0.0) {
             sums.descent += scale;
-            rows.add(i, scale, descent);
+            rows.add(i, descent.factor * scale, descent.vector);
         }
     }
 }

@@ -159,7 +159,7 @@ class Cells:
             Bounds that hold in real arithmetic; half-widths are not used.
         """
         shift = self.signs * db
-        rounding = np.full(self.count, _SPARE * UNIT_ROUNDOFF * abs(db))
+        rounding = np.abs(shift) * (_SPARE * UNIT_ROUNDOFF)
         if towards is not None:
             shift = shift + self.signs * towards
             rounding += wrong * self._centre_norms + _SPARE * UNIT_ROUNDOFF * np.abs(towards)

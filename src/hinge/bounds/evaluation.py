@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,24 @@ Floats = NDArray[np.float64]
 _SPARE = 16  # roundings that are not one per row or per stored value of a row
 
 
+class Objective(NamedTuple):
+    """What is made of the summed loss: ``scale`` times it, and ``ridge / 2`` times ``w'w``.
+
+    Parameters
+    ----------
+    scale : float, default=1.0
+        Greater than 0.
+    ridge : float, default=0.0
+        Not negative.
+    """
+
+    scale: float = 1.0
+    ridge: float = 0.0
+
+
+THE_SUM = Objective()
+
+
 @dataclass(frozen=True)
 class Evaluation:
     """The sum of a loss over all rows, its gradient, and what that took.
@@ -23,7 +42,8 @@ class Evaluation:
     Parameters
     ----------
     value : float
-        Sum of weight times loss of the margin.
+        Sum of weight times loss of the margin; with a scale or a ridge, the objective that they
+        make of it, here and below.
     gradient : ndarray of shape (n_features,)
         Derivative of the value by the weights; zeros for the zero-one loss.
     gradient_b : float
@@ -45,15 +65,8 @@ class Evaluation:
     gradient_bound: float
 
 
-def rounding_bounds(
-    rows: Rows,
-    terms: int,
-    total_weight: float,
-    largest: tuple[float, float],
-    b: float,
-    pieces: Pieces,
-) -> tuple[float, float]:
-    """Return bounds on the rounding of value and gradient, for any way of summing the rows.
+class Rounding:
+    """How far rounding may move sums over rows, for any way of summing them.
 
     Parameters
     ----------
@@ -63,24 +76,48 @@ def rounding_bounds(
         How many rows are summed; one that is drawn twice counts twice.
     total_weight : float
         Sum of the weights.
-    largest : tuple of two float
-        The norm of w and the largest norm of a row.
-    b : float
-        The intercept.
-    pieces : Pieces
-        The loss.
+    largest_norm : float
+        The largest norm of a row.
     """
-    norm_w, norm_x = largest
-    reach = norm_w * norm_x + abs(b)
-    share = rounding_factor(rows.longest_row + _SPARE)
-    # Every row may be added, taken away again and added in another form: three sums of them.
-    # A product with second moments is one sum over the features inside another.
-    inner = 2 if pieces.bend else 1
-    summing = 3.0 * rounding_factor(3 * terms + inner * rows.n_features + _SPARE)
-    margin_error = share * reach
-    slope = pieces.largest_slope(reach)
-    largest_loss = pieces.largest_value(reach)
-    value = total_weight * (slope * margin_error + summing * (largest_loss + 1.0 + reach))
-    change_of_slope = 2.0 * (pieces.curvature + pieces.bend) * margin_error
-    gradient = total_weight * max(norm_x, 1.0) * (change_of_slope + summing * (slope + 1.0))
-    return value, gradient
+
+    def __init__(self, rows: Rows, terms: int, total_weight: float, largest_norm: float) -> None:
+        self._total, self._norm = total_weight, largest_norm
+        self._share = rounding_factor(rows.longest_row + _SPARE)
+        # Every row may be added, taken away again and added in another form: three sums of them.
+        # A product with second moments is one sum over the features inside another.
+        once, twice = (
+            3.0 * rounding_factor(3 * terms + inner * rows.n_features + _SPARE) for inner in (1, 2)
+        )
+        self._summing, self._summing_moments = once, twice
+
+    def bounds(
+        self, norm_w: float, b: float, pieces: Pieces, objective: Objective = THE_SUM
+    ) -> tuple[float, float]:
+        """Return bounds on the rounding of value and gradient.
+
+        Parameters
+        ----------
+        norm_w : float
+            The norm of w.
+        b : float
+            The intercept.
+        pieces : Pieces
+            The loss.
+        objective : Objective, default=THE_SUM
+            What is made of its sum.
+        """
+        reach = norm_w * self._norm + abs(b)
+        summing = self._summing_moments if pieces.bend else self._summing
+        margin_error = self._share * reach
+        slope = pieces.largest_slope(reach)
+        largest_loss = pieces.largest_value(reach)
+        value = self._total * (slope * margin_error + summing * (largest_loss + 1.0 + reach))
+        change_of_slope = 2.0 * (pieces.curvature + pieces.bend) * margin_error
+        gradient = self._total * max(self._norm, 1.0)
+        gradient *= change_of_slope + summing * (slope + 1.0)
+        scale, ridge = objective
+        if ridge == 0.0:
+            return scale * value, scale * gradient
+        # Rows are added to a vector that begins with the ridge's share, and round it every time.
+        pull = summing * ridge * norm_w
+        return scale * value + pull * norm_w, scale * gradient + pull

@@ -50,7 +50,7 @@ def measure(index: SortedMargins, loss: str | Loss = "hinge", repeats: int = 3) 
     scratch = np.empty(n)
     full = _least(lambda: index.passes.all_rows(w, b, pieces, scratch), repeats)
     some = _least(
-        lambda: index.passes.listed(w, b, pieces, listed, reference.margins, np.zeros(width)),
+        lambda: index.passes.listed((w, b), pieces, listed, reference.margins, np.zeros(width)),
         repeats,
     )
     storing = _least(index.stored.laid_out, repeats)

@@ -7,7 +7,7 @@ With :math:`\tilde x = (x, 1)`, :math:`z = (w, b)` and sums over rows of margin 
           + z' \Bigl(\sum_i s_i \tilde x_i \tilde x_i'\Bigr) z .
 
 The terms are as large as the squares of the largest margins, and so is their rounding, which is
-what :func:`hinge.bounds.evaluation.rounding_bounds` allows for.
+what :class:`hinge.bounds.evaluation.Rounding` allows for.
 """
 
 from __future__ import annotations

@@ -22,8 +22,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hinge._native import core
+from hinge.bounds.checks import require_finite
 from hinge.bounds.policy import Action
-from hinge.bounds.sorted_margins import SortedMargins, require_finite
+from hinge.bounds.sorted_margins import SortedMargins
 from hinge.errors import InvalidDataError
 from hinge.parameters import real_number
 

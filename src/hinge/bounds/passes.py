@@ -24,6 +24,7 @@ RowList = NDArray[np.uint32]
 CHUNK_VALUES = 1 << 21  # a few milliseconds of work
 _DENSE_SUMS = 16  # a chunk holds this many times n_features values: its sums are dense vectors
 _VALUE, _DESCENT, _WEIGHT, _LABELS = range(4)
+_NOTHING: Floats = np.empty(0)
 
 
 @dataclass
@@ -100,13 +101,14 @@ class Passes:
         view = core.AnyRows(rows.values, columns, offsets, rows.n_rows, rows.n_features)
         self._native = core.LabelledRows(view, signs, weights)
         self.check: Callable[[], None] | None = None
+        self._loss: tuple[Pieces, core.LossPieces] | None = None
         self.call = max(1, CHUNK_VALUES * rows.n_rows // max(1, rows.n_stored))
         values = max(CHUNK_VALUES, _DENSE_SUMS * rows.n_features)
         self.chunk = max(1, values * rows.n_rows // max(1, rows.n_stored))
 
     def all_rows(self, w: Floats, b: float, pieces: Pieces, margins: Floats) -> Sums:
         """Add up the loss over all rows and write their margins."""
-        loss = native_pieces(pieces)
+        loss = self._native_loss(pieces)
 
         def piece(span: tuple[int, int]) -> Sums:
             sums = self._empty()
@@ -119,21 +121,36 @@ class Passes:
         return self._joined(piece, self.rows.n_rows)
 
     def listed(
-        self, w: Floats, b: float, pieces: Pieces, numbers: RowList, stored: Floats, start: Floats
+        self,
+        point: tuple[Floats, float],
+        pieces: Pieces,
+        numbers: RowList,
+        stored: Floats,
+        start: Floats,
+        factor: float = 1.0,
     ) -> Sums:
         """Add up what listed rows change against their being as the stored margins say.
 
-        ``start`` is what the sums of the first piece begin with; it is overwritten.
+        ``start`` is what the vector of the first piece begins with; it is overwritten. Rows come to
+        it times the factor.
         """
-        loss = native_pieces(pieces)
-        unused = np.empty(0)
+        loss = self._native_loss(pieces)
+        w, b = point
+
+        # By far the most calls are for a few rows.
+        if len(numbers) <= min(self.call, self.chunk):
+            if self.check is not None:
+                self.check()
+            found, part = np.zeros(4), (0, len(numbers))
+            self._native.pass_over_list(w, b, loss, numbers, part, stored, start, factor, found)
+            return Sums(_NOTHING, start, found)
 
         def piece(span: tuple[int, int]) -> Sums:
             vector = start if span[0] == 0 else np.zeros(self.rows.n_features)
-            sums = Sums(unused, vector, np.zeros(4))
+            sums = Sums(_NOTHING, vector, np.zeros(4))
             for part in self._calls(*span):
                 self._native.pass_over_list(
-                    w, b, loss, numbers, part, stored, sums.curved, sums.numbers
+                    w, b, loss, numbers, part, stored, sums.curved, factor, sums.numbers
                 )
             return sums
 
@@ -161,6 +178,12 @@ class Passes:
         chunk = max(1, 8 * self.call // (self.rows.n_features + 1))
         for begin, end in self._calls(0, len(numbers), chunk):
             self._native.moments_of_list(numbers[begin:end], scale, moments, sums)
+
+    def _native_loss(self, pieces: Pieces) -> core.LossPieces:
+        """Return the pieces as the core has them; the last ones are kept."""
+        if self._loss is None or self._loss[0] is not pieces:
+            self._loss = pieces, native_pieces(pieces)
+        return self._loss[1]
 
     def _calls(self, begin: int, end: int, rows: int | None = None) -> Iterator[tuple[int, int]]:
         """Yield the parts of a span that a native call takes each, asking before every one."""

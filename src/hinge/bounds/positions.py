@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +63,28 @@ class Direction:
     square: float
     towards: Floats | None
     error: float
+
+
+class Moved(NamedTuple):
+    """Weights, and what one read of them and of the stored ones tells of their change.
+
+    Parameters
+    ----------
+    w : ndarray of shape (n_features,)
+        The weights.
+    square, change : float
+        The squares of their length, and of the length of their change since the reference.
+    with_base : float
+        Their product with a vector that was named, else 0.
+    products : ndarray
+        Products of the change with the direction, if there is one, and then with the centres.
+    """
+
+    w: Floats
+    square: float
+    change: float
+    with_base: float
+    products: Floats
 
 
 @dataclass(frozen=True)

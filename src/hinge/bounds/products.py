@@ -31,6 +31,32 @@ def norm(a: Floats) -> float:
     return math.sqrt(dot(a, a) + len(a) * SMALLEST)
 
 
-def combine(a: float, x: Floats, b: float, y: Floats, total: Floats) -> None:
-    """Write a x + b y into an array of its own, in one read of each."""
-    core.combine(a, x, b, y, total)
+def combine(
+    total: Floats,
+    a: float,
+    x: Floats,
+    b: float,
+    y: Floats,
+    third: tuple[float, Floats] | None = None,
+) -> float:
+    """Write a x + b y into an array of its own, in one read of each, and return its square.
+
+    Parameters
+    ----------
+    total : ndarray of shape (n,)
+        Where to; it shares no memory with the terms.
+    a, b : float
+        What to multiply with.
+    x, y : ndarray of shape (n,)
+        The vectors.
+    third : tuple of float and ndarray of shape (n,), or None, default=None
+        A term more.
+
+    Returns
+    -------
+    float
+        The square of the length of the total.
+    """
+    if third is None:
+        return core.combine(total, a, x, b, y)
+    return core.combine(total, a, x, b, y, *third)

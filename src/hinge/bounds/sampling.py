@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hinge.bounds.evaluation import Evaluation, rounding_bounds
+from hinge.bounds.evaluation import Evaluation, Rounding
 from hinge.bounds.pieces import get_pieces
 from hinge.bounds.products import dot, norm
 from hinge.bounds.sorted_margins import SortedMargins
@@ -77,15 +77,15 @@ class SampledMargins:
         labels = float((row_weights * index.signs[linear]).sum())
         value = pieces.level * count
         value -= pieces.slope * (dot(total, weights) + offset * labels)
-        start = pieces.slope * total
-        sums = index.passes.listed(weights, offset, pieces, open_rows, self._nowhere, start)
-        largest = (norm(weights), index.stored.largest_norm)
+        start = np.multiply(total, -pieces.slope, out=total)
+        point = (weights, offset)
+        sums = index.passes.listed(point, pieces, open_rows, self._nowhere, start, -1.0)
         share = float(np.broadcast_to(index.weights, index.rows.n_rows)[drawn].sum())
         terms = max(index.rows.n_rows, len(drawn))
-        bounds = rounding_bounds(index.rows, terms, share, largest, offset, pieces)
-        gradient = np.negative(sums.curved, out=sums.curved)
+        rounding = Rounding(index.rows, terms, share, index.stored.largest_norm)
+        bounds = rounding.bounds(norm(weights), offset, pieces)
         gradient_b = -pieces.slope * labels - sums.descent
-        return Evaluation(value + sums.value, gradient, gradient_b, len(open_rows), *bounds)
+        return Evaluation(value + sums.value, sums.curved, gradient_b, len(open_rows), *bounds)
 
     def _drawn(self, rows: ArrayLike) -> RowList:
         """Return the drawn rows as the core takes them, or raise."""

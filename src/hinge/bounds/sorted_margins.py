@@ -3,40 +3,42 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hinge.bounds.cells import Bound
-from hinge.bounds.evaluation import Evaluation, rounding_bounds
+from hinge.bounds.checks import (
+    require_finite,
+    require_finite_weights,
+    room_for_gradient,
+    shaped_weights,
+    signs_of,
+)
+from hinge.bounds.evaluation import (
+    THE_SUM,
+    Evaluation,
+    Objective,
+    Rounding,
+)
+from hinge.bounds.linear_sums import LinearSums
 from hinge.bounds.moments import Moments
 from hinge.bounds.names import get_bound
 from hinge.bounds.passes import Passes
 from hinge.bounds.pieces import Pieces, get_pieces
 from hinge.bounds.policy import Action, Record, ResortPolicy, get_policy
-from hinge.bounds.positions import Reference
-from hinge.bounds.products import dot
+from hinge.bounds.positions import Moved, Reference
+from hinge.bounds.products import combine, dot
 from hinge.bounds.stored import StoredMargins
-from hinge.errors import InvalidDataError
-from hinge.labels import row_weights, two_classes
+from hinge.labels import row_weights
 from hinge.losses import Loss
-from hinge.parameters import count, real_number
+from hinge.parameters import count, not_negative, positive, real_number
 from hinge.rows import Rows
 from hinge.threads import thread_count
 
 Floats = NDArray[np.float64]
 RowList = NDArray[np.uint32]
-
-
-@dataclass(frozen=True)
-class _LinearSums:
-    """Sums over the rows that the reference has on the linear piece of a loss."""
-
-    vector: Floats
-    weight: float
-    labels: float
 
 
 class SortedMargins:
@@ -81,7 +83,7 @@ class SortedMargins:
         n_jobs: int | None = None,
     ) -> None:
         self.rows = X if isinstance(X, Rows) else Rows(X)
-        self.signs = _signs(y, self.rows.n_rows)
+        self.signs = signs_of(y, self.rows.n_rows)
         weights = row_weights(sample_weight, self.rows.n_rows)
         self.weights = np.ones(1) if weights is None else weights
         self.policy = get_policy(policy)
@@ -97,8 +99,9 @@ class SortedMargins:
             self.bound.extrapolates,
         )
         self.moments = Moments(self.rows, self.weights) if Moments.suit(self.rows) else None
-        self._sums: dict[Pieces, _LinearSums] = {}
+        self._sums: dict[Pieces, LinearSums] = {}
         self._square = 0.0  # of the length of the weights at hand
+        self._rounding = Rounding(self.rows, n, self.total_weight, self.stored.largest_norm)
         self._passes: Passes | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -112,7 +115,16 @@ class SortedMargins:
             self._passes = Passes(self.rows, self.signs, self.weights, threads)
         return self._passes
 
-    def evaluate(self, w: ArrayLike, b: float = 0.0, loss: str | Loss = "hinge") -> Evaluation:
+    def evaluate(
+        self,
+        w: ArrayLike,
+        b: float = 0.0,
+        loss: str | Loss = "hinge",
+        *,
+        scale: float = 1.0,
+        ridge: float = 0.0,
+        out: Floats | None = None,
+    ) -> Evaluation:
         """Return the summed loss and its gradient at these weights.
 
         Parameters
@@ -123,21 +135,60 @@ class SortedMargins:
             The intercept.
         loss : str or Loss, default="hinge"
             ``"hinge"``, ``"squared_hinge"``, ``"huber"``, ``"zero_one"``, or a loss object.
+        scale : float, default=1.0
+            What the sum is multiplied with.
+        ridge : float, default=0.0
+            ``ridge / 2`` times the squared length of the weights is added. Where rows are sparse
+            this costs less than adding it to what is returned: vectors are then most of the work.
+        out : ndarray of float64 of shape (n_features,) or None, default=None
+            Where to write the gradient; None makes an array.
 
         Returns
         -------
         Evaluation
             Value, gradient, and how many rows were examined.
         """
-        weights, offset, pieces = self.point(w), real_number(b, "b"), get_pieces(loss)
-        sides = self._sides(pieces)
-        open_rows = self._to_examine(weights, offset, sides)
-        if open_rows is not None:
-            found = self._some_rows(weights, offset, sides, open_rows)
-            # Moments overflow where margins do not yet.
-            if sides is pieces or math.isfinite(found.value):
-                return found
-        return self._all_rows(weights, offset, pieces)
+        weights = shaped_weights(w, self.rows.n_features)
+        gradient = np.empty(len(weights)) if out is None else room_for_gradient(out, weights)
+        objective = Objective(positive(scale, "scale"), not_negative(ridge, "ridge"))
+        return self.evaluate_into(
+            gradient, weights, real_number(b, "b"), get_pieces(loss), objective
+        )
+
+    def evaluate_into(
+        self, gradient: Floats, w: Floats, b: float, pieces: Pieces, objective: Objective
+    ) -> Evaluation:
+        """Evaluate as :meth:`evaluate` does what is known to be of the right kind and shape.
+
+        Parameters
+        ----------
+        gradient : ndarray of shape (n_features,)
+            Where to write the gradient; shares no memory with the weights.
+        w : ndarray of shape (n_features,)
+            The weights.
+        b : float
+            The intercept.
+        pieces : Pieces
+            The loss.
+        objective : Objective
+            What is made of its sum.
+
+        Returns
+        -------
+        Evaluation
+            Value, gradient, and how many rows were examined.
+        """
+        sides, to = self._sides(pieces), (objective, gradient)
+        base = self._sums.get(sides)
+        moved = self._moved(w, base)
+        if moved is not None:
+            open_rows = self._to_examine(moved, b, sides)
+            if open_rows is not None:
+                found = self._some_rows(moved, b, sides, open_rows, base, to)
+                # Moments overflow where margins do not yet.
+                if sides is pieces or math.isfinite(found.value):
+                    return found
+        return self._all_rows(w, b, pieces, to)
 
     def below(
         self, w: ArrayLike, b: float = 0.0, loss: str | Loss = "zero_one"
@@ -160,8 +211,10 @@ class SortedMargins:
         examined : int
             Rows whose margin was computed.
         """
-        weights, offset, pieces = self.point(w), real_number(b, "b"), get_pieces(loss)
-        open_rows = self._to_examine(weights, offset, pieces)
+        weights = shaped_weights(w, self.rows.n_features)
+        offset, pieces = real_number(b, "b"), get_pieces(loss)
+        moved = self._moved(weights)
+        open_rows = None if moved is None else self._to_examine(moved, offset, pieces)
         if open_rows is None:
             self._all_rows(weights, offset, pieces)
         reference = self.stored.reference
@@ -176,17 +229,22 @@ class SortedMargins:
         self.record.add(len(open_rows))
         return found, len(open_rows)
 
-    def _to_examine(self, w: Floats, b: float, pieces: Pieces) -> RowList | None:
+    def _moved(self, w: Floats, base: LinearSums | None = None) -> Moved | None:
+        """Return how far the weights are from the stored ones; None where that does not matter."""
+        if self.stored.reference is None or self.record.rests > 0:
+            self._keep_square(w, dot(w, w))
+            self.record.rests = max(0, self.record.rests - 1)
+            return None
+        moved = self.stored.moved(w, None if base is None else base.vector)
+        self._keep_square(w, moved.square)
+        return moved
+
+    def _to_examine(self, moved: Moved, b: float, pieces: Pieces) -> RowList | None:
         """Return the rows that are open, or None where all rows are to be taken."""
-        if self.stored.reference is None:
-            return None
-        if self.record.rests > 0:
-            self.record.rests -= 1
-            return None
         # While weights move far, a sample says so for less than a scan of all keys.
-        guess = self.stored.guess_open(w, b, pieces)
+        guess = self.stored.guess_open(moved, b, pieces)
         if guess is None or self.policy.choose(self.record, guess) is Action.PRUNED:
-            open_rows = self.stored.open_rows(w, b, pieces)
+            open_rows = self.stored.open_rows(moved, b, pieces)
             if self.policy.choose(self.record, len(open_rows)) is Action.PRUNED:
                 return open_rows
         self.record.miss_or_renew()
@@ -224,32 +282,29 @@ class SortedMargins:
         ndarray of shape (n_features,)
             The weights; the caller's own array where it already is one.
         """
-        weights = np.ascontiguousarray(w, dtype=np.float64)
-        if weights.shape != (self.rows.n_features,):
-            message = (
-                f"w has shape {weights.shape}; the rows have {self.rows.n_features} features, so "
-                f"it must be ({self.rows.n_features},)."
-            )
-            raise InvalidDataError(message)
-        # One number that is not finite makes the sum of squares so; it may also just overflow.
-        self._square = dot(weights, weights)
-        if not math.isfinite(self._square) and not np.isfinite(weights).all():
-            wrong = int(np.flatnonzero(~np.isfinite(weights))[0])
-            message = f"w[{wrong}] is {float(weights[wrong])!r}; weights must be finite."
-            raise InvalidDataError(message)
+        weights = shaped_weights(w, self.rows.n_features)
+        self._keep_square(weights, dot(weights, weights))
         return weights
 
-    def _all_rows(self, w: Floats, b: float, pieces: Pieces) -> Evaluation:
+    def _keep_square(self, w: Floats, square: float) -> None:
+        """Keep the square of the length of the weights; refuse ones that are not finite."""
+        self._square = square
+        require_finite_weights(w, square)
+
+    def _all_rows(
+        self, w: Floats, b: float, pieces: Pieces, to: tuple[Objective, Floats] | None = None
+    ) -> Evaluation:
+        (scale, ridge), gradient = to or (THE_SUM, np.empty(len(w)))
         margins = np.empty(self.rows.n_rows)
         sums = self.passes.all_rows(w, b, pieces, margins)
         self.stored.store(Reference(w.copy(), b, margins))
-        linear = _LinearSums(sums.linear, sums.linear_weight, sums.linear_labels)
-        self._sums = {pieces: linear}
+        self._sums = {pieces: LinearSums.of_pass(sums)}
         self.record.reset()
-        gradient = -pieces.slope * sums.linear
-        gradient -= sums.curved
-        gradient_b = -pieces.slope * sums.linear_labels - sums.descent
-        return self._evaluation(b, pieces, (sums.value, gradient, gradient_b), len(margins))
+        slope, third = pieces.slope, (ridge, w) if ridge else None
+        combine(gradient, -scale * slope, sums.linear, -scale, sums.curved, third)
+        gradient_b = -scale * (pieces.slope * sums.linear_labels + sums.descent)
+        found = (sums.value, gradient, gradient_b)
+        return self._evaluation(b, pieces, found, len(margins), Objective(scale, ridge))
 
     def _sides(self, pieces: Pieces) -> Pieces:
         """Return the loss with its parabola as a side of the window, where moments are kept."""
@@ -259,65 +314,75 @@ class SortedMargins:
         is_ready = self.moments.are_ready(reference, pieces, self.passes)
         return pieces.with_moments() if is_ready else pieces
 
-    def _some_rows(self, w: Floats, b: float, pieces: Pieces, numbers: RowList) -> Evaluation:
+    def _some_rows(
+        self,
+        moved: Moved,
+        b: float,
+        pieces: Pieces,
+        numbers: RowList,
+        base: LinearSums | None,
+        to: tuple[Objective, Floats],
+    ) -> Evaluation:
         reference = self.stored.reference
         assert reference is not None
-        value, start, descent_b = self._quiet(w, b, pieces)
-        sums = self.passes.listed(w, b, pieces, numbers, reference.margins, start)
-        gradient = np.negative(sums.curved, out=sums.curved)
+        objective, gradient = to
+        if base is None:
+            value, labels = self._quiet(moved.w, b, pieces, to)
+        else:
+            value, labels = self._of_linear(moved.w, b, pieces, base, moved.with_base, to)
+        sums = self.passes.listed(
+            (moved.w, b), pieces, numbers, reference.margins, gradient, -objective.scale
+        )
         self.record.add(len(numbers))
-        found = (value + sums.value, gradient, -descent_b - sums.descent)
-        return self._evaluation(b, pieces, found, len(numbers))
+        found = (value + sums.value, gradient, -objective.scale * (labels + sums.descent))
+        return self._evaluation(b, pieces, found, len(numbers), objective)
 
-    def _quiet(self, w: Floats, b: float, pieces: Pieces) -> tuple[float, Floats, float]:
-        """Return the loss, and minus its derivatives, as if no row had changed its side."""
+    def _quiet(
+        self, w: Floats, b: float, pieces: Pieces, to: tuple[Objective, Floats]
+    ) -> tuple[float, float]:
+        """Return the sum, and minus its derivative by b, as if no row had changed its side.
+
+        The gradient of the objective is written as if that were so.
+        """
         if self.moments is not None and pieces.bend != 0.0:
-            return self.moments.sums(w, b, pieces)
-        base = self._linear_sums(pieces)
-        value = pieces.level * base.weight
-        value -= pieces.slope * (dot(base.vector, w) + b * base.labels)
-        start = base.vector.copy() if pieces.slope == 1.0 else pieces.slope * base.vector
-        return value, start, pieces.slope * base.labels
+            (scale, ridge), gradient = to
+            value, vector, labels = self.moments.sums(w, b, pieces)
+            combine(gradient, ridge, w, -scale, vector)
+            return value, labels
+        reference = self.stored.reference
+        assert reference is not None
+        base = self._sums[pieces] = LinearSums.of_margins(
+            pieces, reference.margins, self.passes, self.signs, self.weights
+        )
+        return self._of_linear(w, b, pieces, base, dot(base.vector, w), to)
 
-    def _linear_sums(self, pieces: Pieces) -> _LinearSums:
-        """Return the sums over the linear piece at the reference, made for a new loss."""
-        if pieces not in self._sums:
-            reference = self.stored.reference
-            assert reference is not None
-            linear = pieces.linear(reference.margins, self.signs)
-            numbers = np.flatnonzero(linear).astype(np.uint32)
-            weights = np.broadcast_to(self.weights, self.rows.n_rows)[numbers]
-            vector = np.zeros(self.rows.n_features)
-            if pieces.slope != 0.0:
-                vector = self.passes.sum_of(numbers)
-            labels = float(np.sum(weights * self.signs[numbers]))
-            self._sums[pieces] = _LinearSums(vector, float(np.sum(weights)), labels)
-        return self._sums[pieces]
+    def _of_linear(
+        self,
+        w: Floats,
+        b: float,
+        pieces: Pieces,
+        base: LinearSums,
+        product: float,
+        to: tuple[Objective, Floats],
+    ) -> tuple[float, float]:
+        """Do the same from the sums over the linear piece, and their product with the weights."""
+        (scale, ridge), gradient = to
+        combine(gradient, ridge, w, -scale * pieces.slope, base.vector)
+        value = pieces.level * base.weight - pieces.slope * (product + b * base.labels)
+        return value, pieces.slope * base.labels
 
     def _evaluation(
-        self, b: float, pieces: Pieces, sums: tuple[float, Floats, float], examined: int
+        self,
+        b: float,
+        pieces: Pieces,
+        sums: tuple[float, Floats, float],
+        examined: int,
+        objective: Objective,
     ) -> Evaluation:
-        largest = (math.sqrt(self._square), self.stored.largest_norm)
-        bounds = rounding_bounds(self.rows, self.rows.n_rows, self.total_weight, largest, b, pieces)
-        return Evaluation(*sums, examined, *bounds)
-
-
-def require_finite(margins: Floats, numbers: RowList | None) -> None:
-    """Refuse margins that overflow: infinite ones would be compared, and NaN be given a side."""
-    if np.isfinite(margins).all():
-        return
-    place = int(np.flatnonzero(~np.isfinite(margins))[0])
-    row = place if numbers is None else int(numbers[place])
-    message = (
-        f"the decision value of row {row} overflows: X and w are too large to be multiplied. "
-        "Scale X, and fit the machine on scaled rows."
-    )
-    raise InvalidDataError(message)
-
-
-def _signs(y: ArrayLike, n_rows: int) -> NDArray[np.int8]:
-    """Return -1 or +1 for every row; labels that are already so may be of one kind only."""
-    given = np.asarray(y)
-    if given.shape == (n_rows,) and given.dtype.kind in "if" and np.all(np.abs(given) == 1):
-        return given.astype(np.int8)
-    return two_classes(y, n_rows)[1]
+        scale, ridge = objective
+        value, gradient, gradient_b = sums
+        value *= scale
+        if ridge:
+            value += 0.5 * ridge * self._square
+        bounds = self._rounding.bounds(math.sqrt(self._square), b, pieces, objective)
+        return Evaluation(value, gradient, gradient_b, examined, *bounds)

@@ -11,7 +11,7 @@ from hinge._native import core
 from hinge.bounds.cells import Cells, Change, Decides
 from hinge.bounds.geometry import by_group
 from hinge.bounds.pieces import Pieces
-from hinge.bounds.positions import Check, Direction, Layout, Positions, Reference, runs
+from hinge.bounds.positions import Check, Direction, Layout, Moved, Positions, Reference, runs
 from hinge.bounds.products import SMALLEST, dot, dots, norm
 from hinge.inequality import UNIT_ROUNDOFF, rounding_factor
 from hinge.rows import Rows
@@ -88,24 +88,32 @@ class StoredMargins:
                 vectors = [step, *vectors]
         self._vectors = np.array(vectors).reshape(len(vectors), len(reference.w))
 
-    def guess_open(self, w: Floats, b: float, pieces: Pieces) -> int | None:
+    def moved(self, w: Floats, base: Floats | None = None) -> Moved:
+        """Return how far these weights are from the stored ones, in one read of all vectors."""
+        assert self.reference is not None
+        self._make_ready()
+        products = np.empty(len(self._vectors))
+        sums = core.movement(w, self.reference.w, base, self._vectors, products)
+        return Moved(w, *sums, products)
+
+    def guess_open(self, moved: Moved, b: float, pieces: Pieces) -> int | None:
         """Return about how many rows are open where finding them would cost much; else None."""
         if self.sample is None or self.positions is not None:
             return None
         positions = self._make_positions(self.sample)
-        count = self._list_open(w, b, pieces, positions, self._open)
+        count = self._list_open(moved, b, pieces, positions, self._open)
         return count * len(self.layout.order) // len(positions.order)
 
-    def open_rows(self, w: Floats, b: float, pieces: Pieces) -> RowList:
+    def open_rows(self, moved: Moved, b: float, pieces: Pieces) -> RowList:
         """Return the rows that may have left their side of the window."""
-        count = self._list_open(w, b, pieces, self._ready_positions(), self._open)
+        count = self._list_open(moved, b, pieces, self._ready_positions(), self._open)
         return self._open[:count]
 
     def _list_open(
-        self, w: Floats, b: float, pieces: Pieces, positions: Positions, room: RowList
+        self, moved: Moved, b: float, pieces: Pieces, positions: Positions, room: RowList
     ) -> int:
         """Write the rows that may have left their side of the window; return how many."""
-        table, movement = self._movement(w, b, positions, pieces)
+        table, movement = self._movement(moved, b, positions, pieces)
         native, window = positions.native(), (pieces.low, pieces.high)
         total, count = len(positions.order), 0
         for begin in range(0, total, _CALL):
@@ -133,7 +141,7 @@ class StoredMargins:
         room = np.empty(len(drawn) + 1, dtype=np.uint32)
         # Named by position: a row may have been drawn twice.
         positions.order = np.arange(len(drawn), dtype=np.uint32)
-        count = self._list_open(w, b, pieces, positions, room)
+        count = self._list_open(self.moved(w), b, pieces, positions, room)
         is_open = np.zeros(len(drawn), dtype=bool)
         is_open[room[:count]] = True
         quiet = by_cell[~is_open]
@@ -143,14 +151,14 @@ class StoredMargins:
     def cell_changes(self, w: Floats, b: float) -> tuple[Floats, Floats]:
         """Return, per cell, the shift of all its margins and how far from it one may be."""
         positions = self._ready_positions()
-        table, movement = self._movement(w, b, positions)
+        table, movement = self._movement(self.moved(w), b, positions)
         reach = table[1] + abs(movement.along) * table[3] + movement.slope_error
         return table[0], reach * (1.0 + 2.0**-20) + movement.store_error
 
     def lower_bounds(self, w: Floats, b: float) -> tuple[RowList, Floats]:
         """Return the rows in some order, and a lower bound on the margin of each."""
         positions = self._ready_positions()
-        table, movement = self._movement(w, b, positions)
+        table, movement = self._movement(self.moved(w), b, positions)
         lowest = np.empty(len(positions.order))
         core.lower_bounds(positions.native(), table, movement, lowest)
         return positions.order, lowest
@@ -158,7 +166,7 @@ class StoredMargins:
     def movement(self, w: Floats, b: float) -> tuple[Floats, core.Movement, core.CellPositions]:
         """Return what the core needs to bound the margin at every position."""
         positions = self._ready_positions()
-        return *self._movement(w, b, positions), positions.native()
+        return *self._movement(self.moved(w), b, positions), positions.native()
 
     def laid_out(self) -> Positions:
         """Return the stored margins laid out for a scan."""
@@ -193,35 +201,36 @@ class StoredMargins:
         return Positions(layout.order, layout.starts, keys, slopes, layout.distances, steepest)
 
     def _movement(
-        self, w: Floats, b: float, positions: Positions, pieces: Pieces | None = None
+        self, moved: Moved, b: float, positions: Positions, pieces: Pieces | None = None
     ) -> tuple[Floats, core.Movement]:
         """Return what the change of the weights means for each cell, and for a row of it."""
         assert self.reference is not None
-        products = np.empty(len(self._vectors) + 2)
-        core.movement(w, self.reference.w, self._vectors, products)
         db = b - self.reference.b
         along = slope_error = 0.0
         if self.direction is not None:
-            along = float(products[2]) / self.direction.square
+            along = float(moved.products[0]) / self.direction.square
             slope_error = abs(along) * self.direction.error
-        error = self._store_error(math.sqrt(products[0]), b)
+        error = self._store_error(math.sqrt(moved.square), b)
         with np.errstate(over="ignore", invalid="ignore"):
             if self.cells.needs_parts:
                 decides = _Decides(positions, pieces, along, error + slope_error)
-                change = self._change_by_parts(w, along, db, decides)
+                change = self._change_by_parts(moved.w, along, db, decides)
             else:
-                change = self._change_by_products(products, along, db)
-        table = np.stack([change.shift, change.spread, change.rounding, positions.steepest])
+                change = self._change_by_products(moved, along, db)
+        table = np.empty((4, self.cells.count))
+        table[0], table[1], table[2] = change.shift, change.spread, change.rounding
+        table[3] = positions.steepest
         return table, core.Movement(change.length, along, slope_error, error)
 
-    def _change_by_products(self, products: Floats, along: float, db: float) -> Change:
+    def _change_by_products(self, moved: Moved, along: float, db: float) -> Change:
         """Bound the change off the direction from products alone, without forming it."""
-        share = rounding_factor(3 * self._vectors.shape[1] + _SPARE)
+        width = self._vectors.shape[1]
+        share = rounding_factor(3 * width + _SPARE)
         # The root of what squares and products lose to underflow may still move a long row.
-        lost = 4.0 * self._vectors.shape[1] * SMALLEST
-        square = float(products[1]) + lost
+        lost = 4.0 * width * SMALLEST
+        square = moved.change + lost
         length = math.sqrt(square)
-        towards = products[2:] if self.cells.centres is not None else None
+        towards = moved.products if self.cells.centres is not None else None
         if self.direction is not None:
             part = along * (along * self.direction.square)  # the square of along may underflow
             # The difference cancels where the change is along the step: its error stays.

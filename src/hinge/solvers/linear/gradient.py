@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from hinge.block_map import map_blocks
 from hinge.bounds import Bound, ResortPolicy
-from hinge.bounds.products import combine
+from hinge.bounds.products import combine, dot
 from hinge.losses import optimal_intercepts
 from hinge.parameters import not_negative, positive
 from hinge.problem import Intercept, Problem
@@ -198,7 +198,10 @@ class Gradient(Solver):
         with np.errstate(over="ignore", invalid="ignore"):
             while True:
                 if math.isnan(state.value):
-                    state.value, state.slope, state.noise = self._evaluate(state, state.vector)
+                    square = dot(state.vector, state.vector)
+                    state.value, state.slope, state.noise = self._evaluate(
+                        state, state.vector, square
+                    )
                     if not math.isfinite(state.value):
                         state.at_rest = True
                 else:
@@ -210,12 +213,12 @@ class Gradient(Solver):
     def _descend(self, state: GradientState) -> None:
         """Try one step and take it, or halve the step length."""
         trial = np.empty_like(state.vector)
-        combine(1.0, state.vector, -state.length, state.slope, trial)
+        square = combine(trial, 1.0, state.vector, -state.length, state.slope)
         step = state.steps + 1
         if step % _LOOK == 0 and np.array_equal(trial, state.vector):
             state.steps, state.at_rest = step, True
             return
-        value, slope, noise = self._evaluate(state, trial)
+        value, slope, noise = self._evaluate(state, trial, square)
         state.steps = step
         change = value - state.value
         if abs(change) <= noise + state.noise:
@@ -230,16 +233,19 @@ class Gradient(Solver):
             state.at_rest = state.eps > 0.0
         state.vector, state.value, state.slope, state.noise = trial, value, slope, noise
 
-    def _evaluate(self, state: GradientState, vector: Floats) -> tuple[float, Floats, float]:
+    def _evaluate(
+        self, state: GradientState, vector: Floats, square: float
+    ) -> tuple[float, Floats, float]:
         """Return the objective with a mean at a vector, its gradient, and its rounding error."""
-        square = float(vector @ vector)
+        slope = np.empty_like(vector)
         if not math.isfinite(square):
-            return math.inf, np.zeros_like(vector), 0.0
+            slope[:] = 0.0
+            return math.inf, slope, 0.0
         problem, constant, last = state.problem, state.constant, float(vector[-1])
         evaluator = state.evaluator(self.bound, self.policy)
         try:
             found = evaluator.evaluate(
-                vector[:-1], constant * last, state.threads, state.stop_check
+                vector[:-1], constant * last, slope[:-1], state.threads, state.stop_check
             )
         except BaseException:
             state.forget_evaluator()  # it may be ahead of what the state remembers
@@ -249,17 +255,13 @@ class Gradient(Solver):
         rows = problem.rows
         touched = found.examined * rows.n_stored // max(1, rows.n_rows)
         state.work += touched + problem.n_features + _CALL
-        total = _total_weight(problem)
-        penalty = 1.0 / (problem.C * total)
-        # At one go: where rows are sparse, vectors of all features are most of the work.
-        slope = np.empty_like(vector)
-        combine(penalty, vector[:-1], 1.0 / total, found.gradient, slope[:-1])
-        slope[-1] = constant * found.gradient_b / total
+        value = found.value
+        slope[-1] = constant * found.gradient_b
         if problem.intercept is Intercept.AUGMENTED:
+            penalty = evaluator.penalty
             slope[-1] += penalty * last
-        else:
-            square -= last * last
-        return 0.5 * penalty * square + found.value / total, slope, found.bound / total
+            value += 0.5 * penalty * last * last
+        return value, slope, found.bound
 
     def point(self, state: GradientState) -> Point:
         """Return the weights, and the dual point that the slopes of the losses make."""

@@ -7,6 +7,7 @@ policy: an index that is made anew from them evaluates with the same bits as the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import fields
 from typing import Any, NamedTuple
@@ -15,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hinge.bounds import Bound, Evaluation, Measured, ResortPolicy, SortedMargins
-from hinge.bounds.evaluation import rounding_bounds
+from hinge.bounds.evaluation import Objective, Rounding
 from hinge.bounds.passes import Passes
 from hinge.bounds.pieces import get_pieces
 from hinge.bounds.policy import Record
-from hinge.bounds.products import norm
+from hinge.bounds.products import combine, dot
 from hinge.problem import Problem
 
 Floats = NDArray[np.float64]
@@ -50,8 +51,15 @@ def no_counts() -> dict[str, int]:
     return dict.fromkeys(("stores", *RECORD), 0)
 
 
+def mean_form(problem: Problem) -> Objective:
+    """Return what makes the objective divided by C S of summed losses, S the sum of the weights."""
+    weights = problem.sample_weight
+    total = float(problem.n_rows) if weights is None else float(np.sum(weights))
+    return Objective(1.0 / total, 1.0 / (problem.C * total))
+
+
 class MarginIndex:
-    """Evaluates the losses of a problem, and remembers what it takes to be made anew.
+    """Evaluates the objective of a problem, and remembers what it takes to be made anew.
 
     Parameters
     ----------
@@ -81,11 +89,19 @@ class MarginIndex:
             sample_weight=problem.sample_weight,
         )
         self._loss: Any = get_pieces(problem.loss)  # as the index sees it, found once
+        self._objective = mean_form(problem)
         self._memory = memory
         self._is_restored = memory.counts["stores"] == 0
 
-    def evaluate(self, w: Floats, b: float, threads: int, check: Check | None = None) -> Evaluation:
-        """Return the sum of weight times loss over all rows, and its gradient.
+    @property
+    def penalty(self) -> float:
+        """What half the square of a weight is multiplied with in this objective."""
+        return self._objective.ridge
+
+    def evaluate(
+        self, w: Floats, b: float, out: Floats, threads: int, check: Check | None = None
+    ) -> Evaluation:
+        """Return the objective with a mean, penalty of the weights included, and its gradient.
 
         Parameters
         ----------
@@ -93,6 +109,8 @@ class MarginIndex:
             The weights.
         b : float
             The intercept.
+        out : ndarray of shape (n_features,)
+            Where to write the gradient.
         threads : int
             How many threads share out a pass.
         check : callable or None, default=None
@@ -109,7 +127,7 @@ class MarginIndex:
         passes.check = stored.check = check
         if not self._is_restored:
             self._restore()
-        found = self._index.evaluate(w, b, self._loss)
+        found = self._index.evaluate_into(out, w, b, self._loss, self._objective)
         passes.check = stored.check = None
         memory, record = self._memory, self._index.record
         if record.evaluations == 0:  # all margins were stored just now
@@ -131,7 +149,7 @@ class MarginIndex:
 
 
 class EveryRow:
-    """Evaluates the losses of a problem by looking at every row every time.
+    """Evaluates the objective of a problem by looking at every row every time.
 
     Parameters
     ----------
@@ -143,15 +161,23 @@ class EveryRow:
         weights = problem.sample_weight
         self._rows = problem.rows
         self._pieces = get_pieces(problem.loss)
+        self._objective = mean_form(problem)
         self._passes = Passes(
             problem.rows, problem.signs, np.ones(1) if weights is None else weights
         )
-        self._total = float(problem.n_rows) if weights is None else float(weights.sum())
-        self._largest = problem.largest_norm
+        total = float(problem.n_rows) if weights is None else float(weights.sum())
+        self._rounding = Rounding(problem.rows, problem.n_rows, total, problem.largest_norm)
         self._margins = np.empty(problem.n_rows)
 
-    def evaluate(self, w: Floats, b: float, threads: int, check: Check | None = None) -> Evaluation:
-        """Return the sum of weight times loss over all rows, and its gradient.
+    @property
+    def penalty(self) -> float:
+        """What half the square of a weight is multiplied with in this objective."""
+        return self._objective.ridge
+
+    def evaluate(
+        self, w: Floats, b: float, out: Floats, threads: int, check: Check | None = None
+    ) -> Evaluation:
+        """Return the objective with a mean, penalty of the weights included, and its gradient.
 
         Parameters
         ----------
@@ -159,6 +185,8 @@ class EveryRow:
             The weights.
         b : float
             The intercept.
+        out : ndarray of shape (n_features,)
+            Where to write the gradient.
         threads : int
             How many threads share out a pass.
         check : callable or None, default=None
@@ -173,10 +201,10 @@ class EveryRow:
         pieces, n_rows = self._pieces, self._rows.n_rows
         sums = self._passes.all_rows(w, b, pieces, self._margins)
         self._passes.check = None
-        gradient = sums.linear
-        gradient *= -pieces.slope
-        gradient -= sums.curved
-        gradient_b = -pieces.slope * sums.linear_labels - sums.descent
-        largest = (norm(w), self._largest)
-        bounds = rounding_bounds(self._rows, n_rows, self._total, largest, b, pieces)
-        return Evaluation(sums.value, gradient, gradient_b, n_rows, *bounds)
+        scale, ridge = self._objective
+        square = dot(w, w)
+        combine(out, -scale * pieces.slope, sums.linear, -scale, sums.curved, (ridge, w))
+        value = scale * sums.value + 0.5 * ridge * square
+        gradient_b = -scale * (pieces.slope * sums.linear_labels + sums.descent)
+        bounds = self._rounding.bounds(math.sqrt(square), b, pieces, self._objective)
+        return Evaluation(value, out, gradient_b, n_rows, *bounds)
