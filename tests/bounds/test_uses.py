@@ -37,6 +37,30 @@ def test_smallest_margins_are_those_of_a_pass(bound, k) -> None:
     assert max(examined[1:]) < len(y) / 4
 
 
+@pytest.mark.parametrize("bound", ["sphere", "tree", "trajectory"])
+def test_smallest_margins_among_rows_that_were_drawn(bound) -> None:
+    X, y = two_clouds(0, n=2000)
+    index, rng = SortedMargins(X, y, bound), np.random.default_rng(2)
+    examined = []
+    for w, b in wander(1, X.shape[1], 8, 1e-2):
+        drawn = rng.integers(0, len(y), size=59)
+        found = smallest_margins(index, w, b, 2, among=np.append(drawn, drawn[:3]))
+        margins = y * (X @ w + b)
+        candidates = np.unique(drawn)
+        assert found.rows.tolist() == candidates[np.argsort(margins[candidates])[:2]].tolist()
+        examined.append(found.examined)
+    assert max(examined) <= 59
+    assert min(examined) < 20
+
+
+def test_rows_to_choose_from_must_be_there_and_enough() -> None:
+    index = SortedMargins(np.array([[1.0], [1.0], [-2.0]]), [1, 1, 1])
+    with pytest.raises(InvalidDataError, match="rows go from 0 to 3; there are rows 0 to 2"):
+        smallest_margins(index, [1.0], among=[0, 3])
+    with pytest.raises(InvalidParameterError, match="the number of rows, 1; got 2"):
+        smallest_margins(index, [1.0], k=2, among=[1, 1])
+
+
 def test_all_rows_by_margin_and_ties_by_number() -> None:
     index = SortedMargins(np.array([[1.0], [1.0], [-2.0]]), [1, 1, 1])
     found = smallest_margins(index, [1.0], k=3)

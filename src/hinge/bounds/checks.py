@@ -50,6 +50,20 @@ def room_for_gradient(out: Floats, w: Floats) -> Floats:
     return out
 
 
+def drawn_rows(rows: ArrayLike, n_rows: int) -> RowList:
+    """Return row numbers as the core takes them, or raise."""
+    drawn = np.asarray(rows)
+    if drawn.ndim != 1 or drawn.dtype.kind not in "iu":
+        message = (
+            f"rows must be a list of row numbers; got dtype {drawn.dtype}, shape {drawn.shape}."
+        )
+        raise InvalidDataError(message)
+    if len(drawn) and not (drawn.min() >= 0 and drawn.max() < n_rows):
+        message = f"rows go from {drawn.min()} to {drawn.max()}; there are rows 0 to {n_rows - 1}."
+        raise InvalidDataError(message)
+    return drawn.astype(np.uint32)
+
+
 def require_finite(margins: Floats, numbers: RowList | None) -> None:
     """Refuse margins that overflow: infinite ones would be compared, and NaN be given a side."""
     if np.isfinite(margins).all():

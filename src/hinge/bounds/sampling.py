@@ -5,16 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hinge.bounds.checks import drawn_rows
 from hinge.bounds.evaluation import Evaluation, Rounding
 from hinge.bounds.pieces import get_pieces
 from hinge.bounds.products import dot, norm
 from hinge.bounds.sorted_margins import SortedMargins
-from hinge.errors import InvalidDataError
 from hinge.losses import Loss
 from hinge.parameters import positive, real_number
 
 Floats = NDArray[np.float64]
-RowList = NDArray[np.uint32]
 
 
 class SampledMargins:
@@ -62,7 +61,7 @@ class SampledMargins:
         """
         index, pieces = self.index, get_pieces(loss)
         weights, offset = index.point(w), real_number(b, "b")
-        drawn = self._drawn(rows)
+        drawn = drawn_rows(rows, index.rows.n_rows)
         if index.stored.reference is None or self._examined > self.c * index.rows.n_rows:
             index.sort(weights, offset, loss)
             self._examined, self._pays = 0, True
@@ -86,20 +85,6 @@ class SampledMargins:
         bounds = rounding.bounds(norm(weights), offset, pieces)
         gradient_b = -pieces.slope * labels - sums.descent
         return Evaluation(value + sums.value, sums.curved, gradient_b, len(open_rows), *bounds)
-
-    def _drawn(self, rows: ArrayLike) -> RowList:
-        """Return the drawn rows as the core takes them, or raise."""
-        drawn = np.asarray(rows)
-        n = self.index.rows.n_rows
-        if drawn.ndim != 1 or drawn.dtype.kind not in "iu":
-            message = (
-                f"rows must be a list of row numbers; got dtype {drawn.dtype}, shape {drawn.shape}."
-            )
-            raise InvalidDataError(message)
-        if len(drawn) and not (drawn.min() >= 0 and drawn.max() < n):
-            message = f"rows go from {drawn.min()} to {drawn.max()}; there are rows 0 to {n - 1}."
-            raise InvalidDataError(message)
-        return drawn.astype(np.uint32)
 
     def _has_paid(self, drawn: int, examined: int) -> bool:
         """Return whether the rows spared had more stored values than the bound has read."""

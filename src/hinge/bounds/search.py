@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hinge.bounds.checks import drawn_rows
 from hinge.bounds.sorted_margins import SortedMargins
 from hinge.errors import InvalidParameterError
 from hinge.parameters import count, real_number
@@ -14,6 +15,7 @@ from hinge.parameters import count, real_number
 Floats = NDArray[np.float64]
 
 _FIRST_LOOK = 64  # rows examined before the first check
+_FIRST_SHARE = 8  # at most one of so many
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,12 @@ class SmallestMargins:
 
 
 def smallest_margins(
-    index: SortedMargins, w: ArrayLike, b: float = 0.0, k: int = 1
+    index: SortedMargins,
+    w: ArrayLike,
+    b: float = 0.0,
+    k: int = 1,
+    *,
+    among: ArrayLike | None = None,
 ) -> SmallestMargins:
     """Return the k rows of smallest margin, best first.
 
@@ -52,6 +59,10 @@ def smallest_margins(
         The intercept.
     k : int, default=1
         How many rows.
+    among : array-like of int or None, default=None
+        Look at these rows alone; None is all. The best of 59 rows that were drawn at random is
+        among the best twentieth of all rows with a probability of 95 %: 0.95 to the power of 59
+        is below 0.05. Core vector machines make do with that.
 
     Returns
     -------
@@ -65,18 +76,21 @@ def smallest_margins(
     array([1])
     """
     weights, offset = index.point(w), real_number(b, "b")
-    n = index.rows.n_rows
+    n, rows = index.rows.n_rows, None
+    if among is not None:
+        rows = np.unique(drawn_rows(among, n))
+        n = len(rows)
     if not 1 <= count(k, "k") <= n:
         message = f"k must lie between 1 and the number of rows, {n}; got {k!r}."
         raise InvalidParameterError(message)
     if index.stored.reference is None:
         index.sort(weights, offset)
-    order, lowest = index.stored.lower_bounds(weights, offset)
+    order, lowest = index.stored.lower_bounds(weights, offset, rows)
     # Infinity marks what is examined.
     lowest = np.minimum(np.where(np.isnan(lowest), -np.inf, lowest), np.finfo(float).max)
     examined = np.empty(0, dtype=np.uint32)
     margins = np.empty(0)
-    size = max(_FIRST_LOOK, 2 * k)
+    size = max(min(_FIRST_LOOK, n // _FIRST_SHARE), 2 * k)
     while len(examined) < n:
         size = min(size, n)
         chosen = np.argpartition(lowest, size - 1)[:size] if size < n else np.arange(n)

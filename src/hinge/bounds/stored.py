@@ -134,10 +134,8 @@ class StoredMargins:
         """Return which of some rows are surely on the linear piece, and which are open."""
         reference = self.reference
         assert reference is not None
-        of_row = self.cells.of_row[drawn]
-        by_cell = drawn[np.argsort(of_row, kind="stable")]
-        starts = np.searchsorted(np.sort(of_row), np.arange(self.cells.count + 1))
-        positions = self._make_positions(Layout.of(self.cells, by_cell, starts.astype(np.int64)))
+        positions = self._positions_of(drawn)
+        by_cell = positions.order
         room = np.empty(len(drawn) + 1, dtype=np.uint32)
         # Named by position: a row may have been drawn twice.
         positions.order = np.arange(len(drawn), dtype=np.uint32)
@@ -155,9 +153,11 @@ class StoredMargins:
         reach = table[1] + abs(movement.along) * table[3] + movement.slope_error
         return table[0], reach * (1.0 + 2.0**-20) + movement.store_error
 
-    def lower_bounds(self, w: Floats, b: float) -> tuple[RowList, Floats]:
-        """Return the rows in some order, and a lower bound on the margin of each."""
-        positions = self._ready_positions()
+    def lower_bounds(
+        self, w: Floats, b: float, rows: RowList | None = None
+    ) -> tuple[RowList, Floats]:
+        """Return all rows or these, in some order, and a lower bound on the margin of each."""
+        positions = self._ready_positions() if rows is None else self._positions_of(rows)
         table, movement = self._movement(self.moved(w), b, positions)
         lowest = np.empty(len(positions.order))
         core.lower_bounds(positions.native(), table, movement, lowest)
@@ -181,6 +181,13 @@ class StoredMargins:
             if self.positions.scans >= SORT_AFTER_SCANS:
                 self.positions.sort(self.check)
         return self.positions
+
+    def _positions_of(self, rows: RowList) -> Positions:
+        """Return positions of these rows alone, cell by cell."""
+        of_row = self.cells.of_row[rows]
+        by_cell = rows[np.argsort(of_row, kind="stable")]
+        starts = np.searchsorted(np.sort(of_row), np.arange(self.cells.count + 1))
+        return self._make_positions(Layout.of(self.cells, by_cell, starts.astype(np.int64)))
 
     def _make_positions(self, layout: Layout) -> Positions:
         assert self.reference is not None
