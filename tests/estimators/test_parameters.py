@@ -79,7 +79,7 @@ def test_not_in_this_version(parameters: dict[str, Any], message: str) -> None:
         {"solver": DualCoordinate()},
         {"random_state": 0},
     ],
-    ids=str,
+    ids=lambda parameters: " ".join(f"{k}: {type(v).__name__}" for k, v in parameters.items()),
 )
 def test_equivalent_values_are_taken(parameters: dict[str, Any]) -> None:
     X, y = two_classes()

@@ -55,18 +55,18 @@ def setting(loss: str, container, intercept: str = "augmented", weighted: bool =
     return state, plain
 
 
-CASES = [
-    ("hinge", np.asarray, "augmented", False),
-    ("squared_hinge", np.asarray, "free", False),
-    ("hinge", lambda X: X.astype(np.float32), "free", True),
-    ("squared_hinge", lambda X: sp.csr_array(X.astype(np.float32)), "none", True),
-    ("hinge", sp.csr_array, "augmented", True),
-]
+CASES = {
+    "dense, augmented": ("hinge", np.asarray, "augmented", False),
+    "dense, free": ("squared_hinge", np.asarray, "free", False),
+    "dense float32, free": ("hinge", lambda X: X.astype(np.float32), "free", True),
+    "CSR float32": ("squared_hinge", lambda X: sp.csr_array(X.astype(np.float32)), "none", True),
+    "CSR, augmented": ("hinge", sp.csr_array, "augmented", True),
+}
 
 
-@pytest.fixture(params=CASES, ids=str)
+@pytest.fixture(params=CASES)
 def case(request):
-    return setting(*request.param)
+    return setting(*CASES[request.param])
 
 
 def check_variables(state, plain, names: str) -> None:
