@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import replace
 
@@ -14,7 +15,7 @@ import hinge
 from hinge import Point, Status, Stop, solve
 from hinge.certificates import gap
 from hinge.errors import InvalidParameterError
-from hinge.solvers import Support
+from hinge.solvers import Support, driver
 from hinge.testing import verify
 from hinge.threads import thread_count
 
@@ -100,6 +101,30 @@ def test_the_time_limit() -> None:
     solution = solve(PROBLEM, Scripted(lambda _: between(0.5)), stop)
     assert solution.status is Status.TIME_LIMIT
     assert solution.steps == 0
+    verify(PROBLEM, solution, stop)
+
+
+def test_the_time_limit_ends_a_long_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A step that asks is told that time is over, and its point is certified all the same."""
+    seconds = itertools.count()
+    monkeypatch.setattr(driver.time, "perf_counter", lambda: float(next(seconds)))
+    asked = []
+
+    class Endless(Scripted):
+        def step(self, state, _work):
+            while len(asked) < 10_000:
+                asked.append(state.stop_check)
+                state.stop_check()
+
+        def point(self, state):
+            if state.stop_check is not None:
+                state.stop_check()  # of the time after the step
+            return super().point(state)
+
+    stop = Stop(seconds=100.0)
+    solution = solve(PROBLEM, Endless(lambda _: between(0.5)), stop)
+    assert solution.status is Status.TIME_LIMIT
+    assert 10 < len(asked) < 101
     verify(PROBLEM, solution, stop)
 
 

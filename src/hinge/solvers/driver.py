@@ -225,6 +225,7 @@ class _Run:
         self.settings = settings
         self.flag = flag
         self.began = time.perf_counter()
+        self.is_stepping = False
         self.judge = Judge(problem, settings.stop, self._check, settings.threads)
         self.records: list[TraceRecord] = []
         self.certificate: Certificate | None = None
@@ -240,7 +241,7 @@ class _Run:
             state = self._resumed(resume)
         state.step_limit = self.settings.stop.steps
         state.threads = self.settings.threads
-        state.stop_check = self._check
+        state.stop_check = self._step_check
         try:
             return self._conclude(state, self._loop(state, is_resumed=resume is not None))
         finally:
@@ -272,10 +273,13 @@ class _Run:
 
     def _advance(self, state: Any) -> Status | None:
         """Do one step and what follows from it; return the status if the run is over."""
+        self.is_stepping = True
         try:
             done = self.solver.step(state, WORK_PER_STEP)
         except _Abandoned:
-            return Status.INTERRUPTED
+            return self._limit() or Status.INTERRUPTED
+        finally:
+            self.is_stepping = False
         self.progress = self.solver.progress(state)
         if self.solver.method(state) != self.method:
             self.method = self.solver.method(state)
@@ -385,7 +389,7 @@ class _Run:
         try:
             return self.solver.point(state)
         finally:
-            state.stop_check = self._check
+            state.stop_check = self._step_check
 
     def _record(self, primal: float, dual: float, *, certified: bool) -> None:
         """Add a line to the trace; thin it out when it grows long."""
@@ -408,6 +412,13 @@ class _Run:
         """Give up a certificate or a step when Ctrl-C has been pressed."""
         if self.flag:
             raise _Abandoned
+
+    def _step_check(self) -> None:
+        """Give up a step when its time is over as well; a point is returned and certified then."""
+        seconds = self.settings.stop.seconds
+        if self.is_stepping and seconds is not None and self._seconds() >= seconds:
+            raise _Abandoned
+        self._check()
 
     def _seconds(self) -> float:
         return time.perf_counter() - self.began

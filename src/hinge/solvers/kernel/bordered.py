@@ -5,8 +5,8 @@ r"""Systems with a positive definite matrix and, for a free intercept, one balan
           \quad\Longrightarrow\quad b = \frac{1'M^{-1}r - s}{1'M^{-1}1}, \qquad
           x = M^{-1}r - b\,M^{-1}1 .
 
-M is factorised in blocks, between which the caller may give up, or, where it is too large for that,
-used in conjugate gradients.
+M is factorised in blocks, between which the caller may give up. Where it is too large for that,
+there are conjugate gradients (:mod:`hinge.solvers.kernel.conjugate`).
 """
 
 from __future__ import annotations
@@ -112,51 +112,3 @@ def _factorise(matrix: Floats, check: Check | None) -> None:
             for left in range(stop, m, _CHUNK):  # the lower triangle alone
                 some = below[:, left - stop : left - stop + _CHUNK]
                 matrix[left:, left : left + _CHUNK] -= below[:, left - stop :].T @ some
-
-
-def conjugate_gradients(
-    product: Apply, diagonal: Floats, tolerance: float, most: int, check: Check | None = None
-) -> Apply:
-    """Return what solves a system by conjugate gradients, scaled by the diagonal.
-
-    Parameters
-    ----------
-    product : callable
-        Takes x to ``M x``.
-    diagonal : ndarray of shape (m,)
-        The diagonal of M, positive.
-    tolerance : float
-        Share of the right-hand side that the residual may have.
-    most : int
-        Products at the most.
-    check : callable or None, default=None
-        Called between products; raises to give up.
-
-    Returns
-    -------
-    callable
-        Takes a right-hand side to the solution, as far as it was found.
-    """
-
-    def inverse(right: Floats) -> Floats:
-        x = np.zeros(len(right))
-        residual = right.copy()
-        scaled = residual / diagonal
-        direction = scaled.copy()
-        size = float(residual @ scaled)
-        goal = tolerance**2 * size
-        for _ in range(most):
-            if not size > goal:
-                break
-            if check is not None:
-                check()
-            image = product(direction)
-            length = size / float(direction @ image)
-            x += length * direction
-            residual -= length * image
-            scaled = residual / diagonal
-            before, size = size, float(residual @ scaled)
-            direction = scaled + size / before * direction
-        return x
-
-    return inverse
