@@ -12,6 +12,9 @@ added, the largest first, until what is left of them cannot change the side; tho
 alone could move are evaluated in full. The square is summed over the changes: the difference of
 two squared norms, which are nearly the same, would be rounding. When too many rows are open the
 machine becomes the new reference.
+
+For machines that come one at a time. Where all of them are known beforehand one pass over the rows
+with a column of coefficients for each is faster (``docs/user_guide/evaluate_often.md``).
 """
 
 from __future__ import annotations
