@@ -44,6 +44,7 @@ Floats = NDArray[np.float64]
 Check = Callable[[], None]
 
 _SCALING = 8.0 * UNIT_ROUNDOFF  # of a square whose coefficients are multiplied by a number
+_ROWS_A_PRODUCT = 1024  # of a factor, in float64: a copy of it would be twice its size
 _BY_FACTOR = (
     "the dual value is bounded by the diagonal of what the factor leaves of the kernel matrix"
 )
@@ -129,7 +130,11 @@ def square_by_factor(
     n, rank = values.shape
     size = np.abs(pulls)
     with single_threaded_blas():
-        pulled = float(np.linalg.norm(values.T.astype(np.float64, copy=False) @ pulls))
+        sums = np.zeros(rank)
+        for first in range(0, n, _ROWS_A_PRODUCT):
+            some = slice(first, first + _ROWS_A_PRODUCT)
+            sums += pulls[some] @ values[some].astype(np.float64, copy=False)
+        pulled = float(np.linalg.norm(sums))
     unit = UNIT_ROUNDOFF if values.dtype == np.float64 else float(np.finfo(np.float32).eps)
     lost = (rounding_factor(n + 8) + unit) * float(size @ np.sqrt(diagonal))
     left = remainder + (rounding_factor(2 * rank + 8) + 2.0 * unit) * diagonal

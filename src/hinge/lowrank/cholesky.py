@@ -19,12 +19,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 
 from hinge.block_map import map_numbers
+from hinge.lowrank.columns import Columns
+from hinge.lowrank.pivots import Substitution, pivoted
 from hinge.machines import KernelSource
 from hinge.threads import single_threaded_blas
 
@@ -33,13 +35,16 @@ Ids = NDArray[np.int64]
 Check = Callable[[], None]
 
 PIVOTS = ("largest", "random")
-_BATCH = 64  # candidates of a round: enough that products of matrices are what it costs
+_BATCH = 64  # candidates of a round: enough that products of matrices are what it costs,
+_BATCH_SHARE = 0.25  # or this share of the columns so far, which are read once in a round,
+_MOST_BATCH = 512  # up to so many,
+_LAST_BATCH = 32  # and not many more than seem to be missing, but so many
 _STILL_LARGE = 0.3  # share of its diagonal that a candidate must have kept to be taken
 _NOTHING_LEFT = 1e-13  # of the largest diagonal: a remainder that is rounding
-_OPERATIONS_A_PANEL = 1 << 27  # some 10 ms
+_OPERATIONS_A_PANEL = 1 << 29  # some 10 to 20 ms
 _VALUES_A_PANEL = 1 << 18
-_FIRST_ROOM = 256  # columns, doubled when they are full: rows that lie far apart are slow to reach
-_ROWS_A_MOVE = 1024
+_ROWS_A_PASS = 512  # that a pass over all columns takes at once: they stay in the cache,
+_OPERATIONS_A_PASS = 1 << 31  # if that is no more than so much, some 50 ms
 _FLOOR = 1e-300  # below it a diagonal has no logarithm that matters
 
 
@@ -58,11 +63,13 @@ class IncompleteCholesky:
         How rows are chosen.
     seed : int
         Seed of the choice.
-    dtype : type
+    dtype : type or dtype
         ``np.float64`` or ``np.float32``: how V is stored.
 
     Attributes
     ----------
+    dtype : dtype
+        How V is stored.
     rank : int
         Columns so far.
     basis : ndarray of int64 of shape (rank,)
@@ -80,7 +87,7 @@ class IncompleteCholesky:
         most: int,
         pivots: str = "random",
         seed: int = 0,
-        dtype: type[np.floating] = np.float64,
+        dtype: type[np.floating] | np.dtype[Any] = np.float64,
     ) -> None:
         self.source = source
         self.most = max(0, min(most, source.n_rows))
@@ -88,7 +95,8 @@ class IncompleteCholesky:
         self.remainder = np.maximum(diagonal, 0.0)
         self.trace = float(np.sum(self.remainder))
         self._floor = _NOTHING_LEFT * float(np.max(self.remainder, initial=0.0))
-        self._flat = np.empty(source.n_rows * min(self.most, _FIRST_ROOM), dtype=dtype)
+        self.dtype = np.dtype(dtype)
+        self._columns = Columns(source.n_rows, self.most, self.dtype)
         self._pivot_rows = np.zeros((0, 0))  # rows of V at the pivots, in float64
         self.basis: Ids = np.zeros(0, dtype=np.int64)
         self._rng = np.random.default_rng(seed)
@@ -106,8 +114,19 @@ class IncompleteCholesky:
 
     @property
     def columns(self) -> NDArray[np.floating]:
-        """The factor so far, without a copy; of the source's unit."""
-        return self._whole()[:, : self.rank]
+        """The factor so far, as an array of its own; of the source's unit."""
+        return self._columns.gathered(self.rank)
+
+    def rows_of(self, ids: Ids) -> Floats:
+        """Return the rows of the factor that some rows have, in float64.
+
+        Parameters
+        ----------
+        ids : ndarray of int64
+            The rows.
+        """
+        parts = [chunk[:, ids].T for chunk in self._columns.filled(self.rank)]
+        return np.hstack([np.zeros((len(ids), 0)), *parts])
 
     def triangle(self) -> Floats:
         """Return the rows of V at the pivots: a lower triangular matrix."""
@@ -131,8 +150,14 @@ class IncompleteCholesky:
             before the round.
         """
         goal = min(rank, self.most)
+        missing = math.inf  # columns, as the last round forecasts it
         while self.rank < goal and not self.is_exhausted and self.relative_error > tolerance:
-            self.round(min(_BATCH, goal - self.rank), threads, check)
+            batch = min(max(_BATCH, int(_BATCH_SHARE * self.rank)), _MOST_BATCH)
+            batch = int(min(batch, max(missing, _LAST_BATCH), goal - self.rank))
+            had, left = self.rank, self.relative_error
+            self.round(batch, threads, check)
+            gained = (left - self.relative_error) / max(1, self.rank - had)
+            missing = (self.relative_error - tolerance) / gained if gained > 0.0 else math.inf
         self.is_exhausted |= self.rank >= self.most
 
     def round(self, size: int, threads: int = 1, check: Check | None = None) -> None:
@@ -165,15 +190,64 @@ class IncompleteCholesky:
             Called between pieces of work.
         """
         with single_threaded_blas():
-            before = self.columns[candidates].astype(np.float64)
+            before = self.rows_of(candidates)
             self.source.check, self.source.threads = check, threads
             among = self.source.exact_block(candidates) - before @ before.T
             least = max(share * float(np.mean(self.remainder[candidates])), self._floor)
-            order, triangle = _pivoted(among, least)
+            order, triangle = pivoted(among, least)
             if len(order) == 0:
                 self.remainder[candidates] = 0.0  # they are in the span, up to rounding
                 return
             self._append(candidates[order], before[order], triangle, (threads, check))
+
+    def adopt(
+        self, ids: Ids, triangle: Floats, threads: int = 1, check: Check | None = None
+    ) -> None:
+        """Take the columns of pivots that another factor has chosen, in one pass over the rows.
+
+        What a round reads again, the columns before it, is still in the processor's cache here.
+
+        Parameters
+        ----------
+        ids : ndarray of int64
+            The pivots, in their order.
+        triangle : ndarray of shape (len(ids), len(ids))
+            Their rows of V.
+        threads : int, default=1
+            How many threads share out the rows.
+        check : callable or None, default=None
+            Called between pieces of work; raises to abandon it, which leaves no column.
+        """
+        assert self.rank == 0
+        r, n = len(ids), self.source.n_rows
+        places = self._columns.begin_whole(r)
+        lower = triangle.astype(self.dtype)
+        solved = [Substitution(triangle[some, some], self.dtype) for _, some in places]
+        size = max(64, min(_OPERATIONS_A_PASS // max(1, r * r), _ROWS_A_PASS))
+        left = self.remainder.copy()
+
+        def panel(number: int) -> None:
+            first, stop = number * size, min((number + 1) * size, n)
+            block = self.source.panel(ids, first, stop, self.dtype)
+            for solve, (place, some) in zip(solved, places, strict=True):
+                begin = some.start
+                if begin:
+                    block[some] -= lower[some, :begin] @ block[:begin]
+                block[some] = solve(block[some])
+                place[:, first:stop] = block[some]
+            left[first:stop] -= np.einsum("ij,ij->j", block, block, dtype=np.float64)
+
+        threads = threads if self.source.is_thread_safe else 1
+        with single_threaded_blas():
+            map_numbers(panel, -(-n // size), lambda one, _: one, threads=threads, check=check)
+        self.source.computed += n * r
+        for place, some in places:
+            place[:, ids] = triangle.T[some]
+        left[ids] = 0.0
+        self._pivot_rows = triangle
+        self.basis = ids
+        self.remainder = np.maximum(left, 0.0)
+        self.is_exhausted = self.rank >= self.most
 
     def _append(
         self,
@@ -185,22 +259,26 @@ class IncompleteCholesky:
         """Add the columns of chosen rows, a panel of rows at a time."""
         threads, check = how
         rank, more, n = self.rank, len(ids), self.source.n_rows
-        self._make_room(rank + more)
-        whole = self._whole()
+        chunks, places = self._columns.filled(rank), self._columns.places(rank, more)
         cost = more * (rank + more + 1)
         size = max(64, min(_OPERATIONS_A_PANEL // cost, _VALUES_A_PANEL // more))
         left = self.remainder.copy()
-        # Products in the precision that V is stored in: what rounding adds is of the same size.
-        stored = before.astype(whole.dtype)
+        # Values and products in the precision that V is stored in: what rounding adds is of the
+        # same size.
+        stored = before.astype(self.dtype)
+        solved = Substitution(triangle, self.dtype)
 
         def panel(number: int) -> None:
             first, stop = number * size, min((number + 1) * size, n)
-            block = self.source.panel(ids, first, stop)
-            if rank:
-                block -= stored @ whole[first:stop, :rank].T
-            added = scipy.linalg.solve_triangular(triangle, block, lower=True, check_finite=False)
-            whole[first:stop, rank : rank + more] = added.T
-            left[first:stop] -= np.sum(added * added, axis=0)
+            block = self.source.panel(ids, first, stop, self.dtype)
+            begin = 0
+            for chunk in chunks:
+                block -= stored[:, begin : begin + len(chunk)] @ chunk[:, first:stop]
+                begin += len(chunk)
+            added = solved(block)
+            for place, some in places:
+                place[:, first:stop] = added[some]
+            left[first:stop] -= np.einsum("ij,ij->j", added, added, dtype=np.float64)
 
         threads = threads if self.source.is_thread_safe else 1
         map_numbers(panel, -(-n // size), lambda one, _: one, threads=threads, check=check)
@@ -208,26 +286,13 @@ class IncompleteCholesky:
         grown = np.zeros((rank + more, rank + more))
         grown[:rank, :rank] = self._pivot_rows
         grown[rank:, :rank], grown[rank:, rank:] = before, triangle
-        whole[ids, rank : rank + more] = triangle
+        for place, some in places:
+            place[:, ids] = triangle.T[some]
         left[ids] = 0.0
         self._pivot_rows = grown
         self.basis = np.concatenate((self.basis, ids))
         self.remainder = np.maximum(left, 0.0)
         self.is_exhausted = self.rank >= self.most
-
-    def _whole(self) -> NDArray[np.floating]:
-        """Return the memory of the factor as a matrix, with room for more columns."""
-        n = self.source.n_rows
-        return self._flat.reshape(n, self._flat.size // max(1, n))
-
-    def _make_room(self, wanted: int) -> None:
-        """See to it that there is memory for so many columns."""
-        whole = self._whole()
-        if wanted > whole.shape[1]:
-            room = min(self.most, max(wanted, 2 * whole.shape[1]))
-            wider = np.empty((len(whole), room), dtype=whole.dtype)
-            wider[:, : self.rank] = whole[:, : self.rank]
-            self._flat = wider.reshape(-1)
 
     def _candidates(self, size: int) -> Ids:
         """Return the rows to look at in a round, in the order of preference."""
@@ -244,49 +309,8 @@ class IncompleteCholesky:
         return np.asarray(possible[best], dtype=np.int64)
 
     def release(self) -> NDArray[np.floating]:
-        """Return the factor as an array of its own, in the memory that it has; ends the growth."""
-        n, rank, whole = self.source.n_rows, self.rank, self._whole()
-        flat = self._flat
-        if rank < whole.shape[1]:
-            for first in range(0, n, _ROWS_A_MOVE):
-                some = whole[first : first + _ROWS_A_MOVE, :rank].copy()
-                flat[first * rank : first * rank + some.size] = some.reshape(-1)
-            flat = flat[: n * rank]
-        self.most = rank
+        """Return the factor as an array of its own; ends the growth."""
+        whole = self._columns.released(self.rank)
+        self.most = self.rank
         self.is_exhausted = True
-        self._flat = flat
-        return flat.reshape(n, rank)
-
-
-def _pivoted(matrix: Floats, least: float) -> tuple[Ids, Floats]:
-    """Return a pivoted Cholesky factor of a small matrix, as far as pivots are not too small.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (m, m)
-        Positive semidefinite up to rounding.
-    least : float
-        The smallest pivot to take.
-
-    Returns
-    -------
-    order : ndarray of int64
-        The pivots.
-    triangle : ndarray of shape (len(order), len(order))
-        The lower triangular factor of their part of the matrix.
-    """
-    m = len(matrix)
-    left = np.diagonal(matrix).copy()
-    rows = np.zeros((m, m))
-    order: list[int] = []
-    for step in range(m):
-        best = int(np.argmax(left))
-        if not left[best] > least:
-            break
-        column = matrix[:, best] - rows[:, :step] @ rows[best, :step]
-        rows[:, step] = column / math.sqrt(left[best])
-        left -= rows[:, step] ** 2
-        left[best] = -math.inf
-        order.append(best)
-    chosen = np.array(order, dtype=np.int64)
-    return chosen, np.tril(rows[chosen][:, : len(order)])
+        return whole

@@ -144,8 +144,10 @@ class KernelSource(ABC):
         self._share(fill, len(ids), len(ids))
         return block
 
-    def panel(self, ids: Ids, first: int, stop: int) -> Floats:
-        """Return the kernel of some rows with a run of rows, in float64, as one piece of work.
+    def panel(
+        self, ids: Ids, first: int, stop: int, dtype: np.dtype[Any] | type = np.float64
+    ) -> NDArray[Any]:
+        """Return the kernel of some rows with a run of rows, as one piece of work.
 
         Several threads may ask for panels at once if ``is_thread_safe``.
 
@@ -155,13 +157,15 @@ class KernelSource(ABC):
             The rows of the block.
         first, stop : int
             Its columns.
+        dtype : dtype, default=np.float64
+            The precision of the values, float64 or float32.
 
         Returns
         -------
         ndarray of shape (len(ids), stop - first)
             The values, divided by ``unit``; they are not counted in ``computed``.
         """
-        block = np.empty((len(ids), stop - first))
+        block = np.empty((len(ids), stop - first), dtype=dtype)
         self._fill(ids, np.arange(first, stop), 0, stop - first, block, np.arange(len(ids)))
         return block
 

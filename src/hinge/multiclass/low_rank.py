@@ -19,6 +19,7 @@ from hinge.certificates.basis_gap import basis_gap, square_by_factor
 from hinge.labels import WeightsAsRead
 from hinge.lowrank import Factor
 from hinge.lowrank.factorise import begin, check_kernel, finished, most_columns
+from hinge.lowrank.sample import adopt_from_sample
 from hinge.machines import source
 from hinge.multiclass.binary_fits import Family, Plan, solve_family
 from hinge.multiclass.labels import Objective
@@ -33,6 +34,7 @@ Ids = NDArray[np.int64]
 
 METHOD = "random-cholesky"
 _MANY_ROWS = 50_000  # from which on factors are stored as float32
+_WORTH_A_SAMPLE = 100_000  # from which on pivots are chosen among a sample of them
 _MOST_MB = 2048.0  # of a factor
 _WORTH_ALL_PAIRS = 8  # kernel values of the judge for one of the factor,
 _FEW_PAIRS = 200_000_000  # or so many, which are a few seconds
@@ -185,6 +187,15 @@ class ApproximateFits:
         )
         threads = max(1, self.plan.threads // len(self.pairs))
         try:
+            if n >= _WORTH_A_SAMPLE:
+                adopt_from_sample(
+                    growth,
+                    (exact.kernel, exact.rows, present),
+                    self.target.tolerance,
+                    self.plan.seed,
+                    threads,
+                    self._check,
+                )
             growth.grow(most, self.target.tolerance, threads, self._check)
         except _Enough:
             pass

@@ -95,7 +95,7 @@ class FactorState(ActiveState):
         some = slice(None) if self.program.present is None else self.program.present
         problem = self.problem
         weights = problem.sample_weight
-        scaled = np.sqrt(self.source.unit) * columns if self.source.unit != 1.0 else columns.copy()
+        scaled = np.sqrt(self.source.unit) * columns if self.source.unit != 1.0 else columns
         return Problem(
             Rows(scaled if columns.shape[1] else np.zeros((len(columns), 1))),
             problem.signs[some] > 0,
