@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from fuzz.kernel_machines.problems import random_case
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.solvers.kernel_cases import rows_of_two_classes
@@ -209,3 +210,11 @@ def test_steps_that_gain_nothing_come_to_an_end() -> None:
     moves = face.descend(1e-12, count)
     assert calls > 0
     np.testing.assert_array_equal(moves, 0.0)
+
+
+def test_a_variable_at_its_bound_but_for_rounding_can_leave() -> None:
+    """The step to the bound is rounding, and so is what the objective rises by on it."""
+    case = random_case(51)
+    solution = solve(case.problem, "active-set", Stop(gap=1e-7))
+    assert solution.status is Status.SOLVED
+    verify(case.problem, solution, Stop(gap=1e-7))

@@ -22,6 +22,7 @@ Floats = NDArray[np.float64]
 
 _MANY = 8  # rows that leave at once for which factoring anew is cheaper than dropping them
 _REFINEMENTS = 2
+_ROUNDING = 1e-15  # of the variables, relative
 
 
 @dataclass
@@ -120,9 +121,12 @@ class Face:
         first = np.clip(first, self.lower, self.upper)
         near = self._nearest(direction)
         gain = self._gain(first)
-        # A way that takes nobody to a bound is for where the other one would rise.
+        # A way that takes nobody to a bound is for where the other one would rise, by more than
+        # the rounding of the variables: one may be at its bound but for that.
         arrives = bool(np.any((near <= self.lower) | (near >= self.upper)))
-        self._move(near if (arrives or gain < 0.0) and self._gain(near) > gain else first)
+        rounding = _ROUNDING * float(np.abs(self.beta) @ np.abs(self.gradient))
+        is_better = (arrives or gain < -rounding) and self._gain(near) > gain
+        self._move(near if is_better else first)
         at_bound = (self.beta <= self.lower) | (self.beta >= self.upper)
         self._drop(np.flatnonzero(at_bound))
         return bool(at_bound.any())
