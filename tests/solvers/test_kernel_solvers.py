@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from fuzz.kernel_machines.problems import random_case
 from tests.solvers.kernel_cases import (
     Case,
     cases_of,
@@ -252,3 +253,11 @@ def test_a_step_that_is_abandoned_leaves_a_state_to_go_on_from(solver: Solver) -
     solution = solve(problem, solver, TIGHT, resume=state)
     assert solution.status is Status.SOLVED
     verify(problem, solution, TIGHT)
+
+
+def test_few_stiff_rows_are_one_working_set() -> None:
+    """93 rows, most of them twice, nearly singular: in parts they end at a gap of 9e-6."""
+    problem = random_case(41).problem
+    found = solve(problem, "decomposition", Stop(gap=1e-7)).certificate
+    exact = solve(problem, "active-set", Stop(gap=1e-7)).certificate
+    assert found.primal == pytest.approx(exact.primal, rel=1e-6)

@@ -68,7 +68,7 @@ class Decomposition(DualSolver):
         Whether rows that cannot move for now are left out of the sums until the end.
     working_set : int or None, default=None
         Rows of a working set; None is twice as many as are strictly inside their bounds, between
-        512 (a sixteenth of all rows if that is less, but 64) and 2048.
+        512 (a sixteenth of all rows if that is less, but 64) and 2048, and all of up to 256 rows.
     tolerance : float, default=1e-3
         Violation at which resting rows rejoin; the run goes on below it if asked to.
     inner : {"pairs", "gradient-projection"}, default="pairs"

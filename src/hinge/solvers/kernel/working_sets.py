@@ -23,6 +23,7 @@ INNER_SOLVERS = ("pairs", "gradient-projection")
 _MOST_PROJECTIONS = 200  # steps on one working set, each a product with its matrix
 _MOST_PAIRS = 20_000  # steps on one working set: some 20 ms
 _SMALLEST_SET = 64
+_WHOLE_SET = 256  # rows that are always one set
 _SMALL_SET, _LARGE_SET = 512, 2048
 LARGE_EXACT_SET = 1024  # whose matrix has as many bytes
 _KEPT = 0.75  # share of a working set that rows of the last one may fill
@@ -171,6 +172,8 @@ def _set_size(state: KernelState) -> int:
     """Return how many rows to take: those that interact are the ones inside their bounds."""
     program = state.program
     inside = int(np.count_nonzero((state.beta > program.lower) & (state.beta < program.upper)))
+    if len(state.beta) <= _WHOLE_SET:
+        return len(state.beta)  # where few rows are stiff, parts of them crawl
     least = min(max(len(state.beta) // 16, _SMALLEST_SET), _SMALL_SET)
     return min(max(2 * inside, least), LARGE_EXACT_SET if state.is_exact else _LARGE_SET)
 
