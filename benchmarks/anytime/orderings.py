@@ -16,11 +16,12 @@ from benchmarks.kernel.record import Row
 from benchmarks.suite.datasets.base import archive
 from hinge.anytime.build import joined
 from hinge.anytime.embedding import embed
+from hinge.anytime.form import FormStage
 from hinge.anytime.functions import Functions
 from hinge.anytime.ordering import Candidates, ordered
 from hinge.anytime.queries import Queries, Sides
 from hinge.anytime.rules import SignRule, widened
-from hinge.anytime.stages import EmbeddingStage
+from hinge.anytime.stages import EmbeddingStage, Stage
 from hinge.estimators._kernel_model import machine_of
 from hinge.kernels import Normalised, Polynomial
 from hinge.rows import Rows
@@ -90,6 +91,12 @@ def measured(task: PaperTask) -> Row:
         terms = functions.terms
         points = joined(terms, others) if takes_others else terms
         orders[title] = measured_order(functions, name, Candidates(points, terms.n_rows), rows)
+    form = FormStage.of(functions, functions.terms.n_rows)
+    if form is not None:
+        every = tuple(range(1, rows.n_features + 2))
+        orders["eigenvectors"] = measured_stage(
+            functions, FormStage(functions, form.most, every), rows
+        )
     return {
         "outcome": "finished",
         "task": task.name,
@@ -105,6 +112,22 @@ def measured_order(functions: Functions, name: str, candidates: Candidates, rows
     ids = ordered(name, functions, candidates, most, rows)
     embedding = embed(functions, candidates.rows.take(ids), tuple(range(1, len(ids) + 1)))
     assert embedding is not None
+    stage = EmbeddingStage(functions, embedding, tuple(range(len(embedding.exits))), most)
+    return measured_stage(functions, stage, rows)
+
+
+def measured_stage(functions: Functions, stage: Stage, rows: Rows) -> Row:
+    """Return how many points the queries took in a stage that looks after each, and what was wrong.
+
+    Parameters
+    ----------
+    functions : Functions
+        The machine's functions.
+    stage : Stage
+        The stage.
+    rows : Rows
+        The queries.
+    """
     every = np.arange(rows.n_rows)
     queries = Queries(Sides(functions), rows)
     errors, full = queries.full_errors(every), functions.machine.values(rows)
@@ -122,7 +145,6 @@ def measured_order(functions: Functions, name: str, candidates: Candidates, rows
         points[ids[settled]] = count
         return ~settled
 
-    stage = EmbeddingStage(functions, embedding, tuple(range(len(embedding.exits))), most)
     stage.run(queries, every, settle, 1 << 62)
     return {
         "least": int(points.min()),

@@ -27,7 +27,7 @@ def explanation(parts: Parts, n_support: int) -> str:
         lines.extend(_exits(parts))
     elif parts.embedding is None and not was_measured:  # a file has only points that are used
         lines.append(_without_embedding(parts))
-    else:
+    elif plan.form is None:
         lines.append(
             "The embedding leaves too many queries open to pay: kernel values fall off so fast "
             "that few basis points say little about the rest."
@@ -74,6 +74,11 @@ def _exits(parts: Parts) -> list[str]:
 def _tail(plan: Plan) -> list[str]:
     """Return what happens to queries that are open at the end, and the forecast."""
     lines = []
+    if plan.form is not None:
+        lines.append(
+            f"The machine is a quadratic form, of which up to {plan.form} eigenvectors are "
+            f"looked at{_share(plan, 'form')}."
+        )
     if plan.uses_table:
         lines.append(
             "Queries of small whole numbers are evaluated by a table of kernel values"

@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -18,6 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hinge.anytime.embedding import Embedding, kernel_block
+from hinge.anytime.form import EXITS as FORM_EXITS
+from hinge.anytime.form import FormStage
 from hinge.anytime.full import full_values
 from hinge.anytime.functions import Functions
 from hinge.anytime.queries import Queries, Sides
@@ -34,7 +37,12 @@ Ids = NDArray[np.int64]
 _REPEATS = 2
 _TIMED_ROWS = 1024  # sample queries that evaluations are timed on, as in a large batch
 _WORTH_IT = 0.95  # a stage must save at least a twentieth of what comes without it
-_NAMES = {"table": "table", "votes": "votes", "single": "float32"}  # of shares, by cost
+_NAMES = {
+    "form": "form",
+    "table": "table",
+    "votes": "votes",
+    "single": "float32",
+}  # of shares, by cost
 _COORDINATES = (0, 32, 64, 128, 256, 512, 1024)
 
 
@@ -58,6 +66,8 @@ class Costs:
         Of an evaluation by a table of kernel values.
     votes : float
         Of the votes of a guessed class.
+    form : float
+        Of the way through a quadratic form.
     """
 
     value: float
@@ -67,6 +77,7 @@ class Costs:
     full: float
     table: float = 0.0
     votes: float = 0.0
+    form: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -91,6 +102,8 @@ class Plan:
         Whether queries of small whole numbers meet a table of kernel values.
     guess : int or None
         After which exit of the embedding the class is guessed whose votes are looked at first.
+    form : int or None
+        How many eigenvectors of a quadratic form are used, at the most; None without the form.
     """
 
     exits: tuple[int, ...] = ()
@@ -101,6 +114,7 @@ class Plan:
     expected: float = 0.0
     uses_table: bool = False
     guess: int | None = None
+    form: int | None = None
 
 
 def tail_stages(
@@ -120,6 +134,8 @@ def tail_stages(
         What makes labels of values.
     """
     found: list[Any] = []
+    if plan.form is not None:
+        found.append(FormStage.of(functions, plan.form))
     if plan.uses_table:
         found.append(TabledStage.of(functions))
     if plan.guess is not None:
@@ -169,7 +185,7 @@ class _Tried:
 
 def _tail(trial: _Trial, embedding: Embedding | None, few: Ids, full: float) -> Plan:
     """Return the plan with the cheapest stages between the embedding and the full evaluation."""
-    tried = _tried(trial, embedding, few)
+    tried = _tried(trial, embedding, few, full)
     costs = Costs(0.0, 0.0, 0.0, 0.0, full)
     shares: dict[str, float] = {}
     for one in tried:
@@ -191,9 +207,12 @@ def _tail(trial: _Trial, embedding: Embedding | None, few: Ids, full: float) -> 
     return best
 
 
-def _tried(trial: _Trial, embedding: Embedding | None, few: Ids) -> list[_Tried]:
+def _tried(trial: _Trial, embedding: Embedding | None, few: Ids, full: float) -> list[_Tried]:
     """Return the stages that this machine can have, measured, in the order of the tail."""
     functions, found = trial.functions, []
+    form = _best_form(trial, few, full)
+    if form is not None:
+        found.append(form)
     table = TabledStage.of(functions)
     if table is not None:
         found.append(_measured(trial, table, few, {"uses_table": True}, "table"))
@@ -210,6 +229,23 @@ def _measured(trial: _Trial, stage: Any, few: Ids, choice: dict[str, Any], cost:
     is_open = trial.open_after(stage)[-1]
     seconds = _least(lambda: trial.run(stage, few)) / len(few)
     return _Tried(seconds, is_open, choice, cost)
+
+
+def _best_form(trial: _Trial, few: Ids, full: float) -> _Tried | None:
+    """Return the quadratic form, with as many eigenvectors as pay."""
+    whole = FormStage.of(trial.functions, FORM_EXITS[-1])
+    if whole is None or whole.forms(trial.queries) is None:
+        return None
+    best: _Tried | None = None
+    limit = np.inf
+    # Eigenvectors may be fewer than the last exits: there is one report for each that is reached.
+    for count, is_open in zip(FORM_EXITS, trial.open_after(whole), strict=False):
+        stage = FormStage(trial.functions, count)
+        seconds = _least(partial(trial.run, stage, few, leaves=True)) / len(few)
+        expected = seconds + float(np.mean(is_open)) * full
+        if expected < limit:
+            limit, best = expected, _Tried(seconds, is_open, {"form": count}, "form")
+    return best
 
 
 def _best_guess(trial: _Trial, embedding: Embedding | None, few: Ids) -> _Tried | None:
@@ -307,12 +343,22 @@ class _Trial:
         stage.run(self.queries, self.ids, settle, 1 << 62)
         return found[1:] or found
 
-    def run(self, stage: Any, ids: Ids) -> None:
-        """Run a stage as a predictor would; all queries leave at its first report."""
+    def run(self, stage: Any, ids: Ids, leaves: bool = False) -> None:
+        """Run a stage as a predictor would.
+
+        Parameters
+        ----------
+        stage : Stage
+            The stage.
+        ids : ndarray of int64
+            The queries.
+        leaves : bool, default=False
+            Whether queries leave when they are settled; else all leave at the first report.
+        """
 
         def settle(some: Ids, lower: Floats, upper: Floats, _: int) -> NDArray[np.bool_]:
-            self.rule.settled(*widened(lower, upper, self.errors[some]))
-            return np.zeros(len(some), dtype=bool)
+            settled, _codes = self.rule.settled(*widened(lower, upper, self.errors[some]))
+            return ~settled if leaves else np.zeros(len(some), dtype=bool)
 
         stage.run(self.queries, ids, settle, 1 << 62)
 

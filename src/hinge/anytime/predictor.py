@@ -16,6 +16,7 @@ from hinge.anytime.build import Parts
 from hinge.anytime.differences import Differences, differing
 from hinge.anytime.explanation import explanation
 from hinge.anytime.few import MOST, FewQueries
+from hinge.anytime.form import FormStage
 from hinge.anytime.full import full_values
 from hinge.anytime.planning import tail_stages
 from hinge.anytime.queries import Queries
@@ -32,7 +33,7 @@ from hinge.threads import single_threaded_blas
 Floats = NDArray[np.float64]
 Ids = NDArray[np.int64]
 
-_PANEL = 1024  # queries whose kernel values are kept at a time
+_PANEL = 1024  # queries that go through the steps of a stage together
 _FULL_ROWS = 512  # queries of a full evaluation between two looks at the clock
 _SMALL_BATCH = 64  # products so small that BLAS does not share them out
 _NO_LIMIT = 1 << 62
@@ -261,7 +262,8 @@ class _Run:
         settle = self._settler(errors)
         for stage in stages:
             ids = np.flatnonzero(self.is_open)
-            size = _PANEL if isinstance(stage, EmbeddingStage) else max(1, len(ids))
+            in_steps = isinstance(stage, EmbeddingStage | FormStage)
+            size = _PANEL if in_steps else max(1, len(ids))
             for first in range(0, len(ids), size):
                 self._check()
                 some = ids[first : first + size]
