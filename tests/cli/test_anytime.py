@@ -10,6 +10,8 @@ from tests.cli.running import Shell, classes_apart
 
 import hinge
 from hinge.anytime import ORDERINGS
+from hinge.cli import _progress
+from hinge.cli._console import Output
 from hinge.cli.accelerate import Ordering
 from hinge.models import load, save
 
@@ -65,6 +67,30 @@ def test_other_commands_take_an_accelerated_file(shell: Shell, machine: Path) ->
     assert "anytime-kernel-classifier" in shown
     assert "anytime     The machine has" in shown
     assert shell("predict", "fast.hinge", "rows.svm", "--scores").code == 0
+
+
+def test_points_that_are_no_rows(shell: Shell) -> None:
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(80, 3))
+    labels = np.where(X[:, 0] * X[:, 1] > 0.0, "a", "b")
+    lines = [
+        ",".join((label, *map(repr, row.tolist()))) for label, row in zip(labels, X, strict=True)
+    ]
+    Path("rows.csv").write_text("label,x,y,z\n" + "\n".join(lines) + "\n")
+    train = ("train", "rows.csv", "dense.hinge", "--kernel", "rbf", "--label", "label")
+    assert shell(*train).code == 0
+    run = shell("accelerate", "dense.hinge", "--reduced-set", "4", "--points", "16")
+    assert run.code == 0
+    assert load("dense.fast.hinge").get_params()["reduced_set"] == 4
+
+
+def test_what_is_being_made_is_shown(shell: Shell, machine: Path, monkeypatch) -> None:
+    shown: list[str] = []
+    monkeypatch.setattr(Output, "shows_progress", True)
+    monkeypatch.setattr(_progress.Progress, "update", lambda *_, **words: shown.append(str(words)))
+    assert shell("accelerate", machine, "--points", "12").code == 0
+    assert "accelerating machine.hinge: basis points" in "".join(shown)
+    assert shown[-1] == "{'description': 'accelerating machine.hinge: stages', 'completed': 1.0}"
 
 
 def test_a_predictor_alone(shell: Shell, machine: Path) -> None:

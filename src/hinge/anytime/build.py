@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +22,17 @@ from hinge.rows import Rows
 from hinge.threads import single_threaded_blas
 
 Ids = NDArray[np.int64]
+# Takes what is being made, how much of it there is, and how much there will be at the most.
+Report = Callable[[str, int, int], None]
 
 EXITS = (8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096)
 DEFAULT_POINTS = 512
+# What reports are about, in this order.
+VALUES = "values at support vectors"
+REDUCED = "points of the whole space"
+POINTS = "basis points"
+EMBEDDING = "embedding"
+STAGES = "stages"
 _MOST_CANDIDATES = 1 << 14  # of either kind: support vectors, and others
 _SAMPLE = 2048  # queries that the plan is measured on
 _TUNED_ON = 512  # of them, for orders that look at queries
@@ -82,6 +92,7 @@ def build(
     queries: Rows | None = None,
     options: Options | None = None,
     check: Check | None = None,
+    report: Report | None = None,
 ) -> Parts:
     """Return what a predictor of a machine needs.
 
@@ -99,7 +110,10 @@ def build(
         How to build; None for the defaults.
     check : callable or None, default=None
         Called between pieces of work; raises to abandon it.
+    report : callable or None, default=None
+        Told how far the work is.
     """
+    tell = report or _silent
     reason = why_in_full(machine)
     if reason:
         return Parts(Plan(), reason=reason)
@@ -107,6 +121,7 @@ def build(
     # Where a number overflows nothing is proven, and the full evaluation says what is wrong.
     with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
         functions = Functions.of(machine)
+        tell(VALUES, 0, 1)
         if not np.isfinite(functions.at_terms).all():
             return Parts(Plan(), reason="its values at its own support vectors overflow")
         sides = Sides(functions)
@@ -116,8 +131,10 @@ def build(
         embedding = None
         has_norms = np.isfinite(squared_norms(functions)).all()
         if machine.kernel.psd and has_norms and options.n_points > 0:
-            embedding = _embedding(functions, others, sample, options, check)
+            embedding = _embedding(functions, others, sample, options, check, tell)
+        tell(STAGES, 0, 1)
         plan = measured_plan(functions, sides, rule, embedding, sample)
+        tell(STAGES, 1, 1)
     return Parts(plan, functions, embedding, sides)
 
 
@@ -127,6 +144,7 @@ def _embedding(
     sample: Rows,
     options: Options,
     check: Check | None,
+    tell: Report,
 ) -> Embedding | None:
     """Return the embedding on the points of the order."""
     generator = np.random.default_rng(options.seed)
@@ -135,7 +153,7 @@ def _embedding(
     if options.ordering != "given":
         always = _some(terms, _MOST_CANDIDATES, generator)
     if options.reduced_set:
-        reduced = reduced_points(functions, options.reduced_set, check)
+        reduced = reduced_points(functions, options.reduced_set, check, partial(tell, REDUCED))
         always = always if reduced is None else joined(reduced, always)
     rows = always
     if others is not None:
@@ -149,11 +167,17 @@ def _embedding(
         few,
         options.seed,
         check,
+        partial(tell, POINTS),
     )
     if len(chosen) == 0:
         return None
+    tell(EMBEDDING, 0, 1)
     exits = (*(e for e in EXITS if e < len(chosen)), len(chosen))
     return embed(functions, rows.take(chosen), exits, check)
+
+
+def _silent(part: str, done: int, total: int) -> None:
+    """Tell nobody."""
 
 
 def _first(*choices: Rows | None) -> Rows:

@@ -19,6 +19,7 @@ the best twentieth with probability 0.95.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,6 +65,7 @@ def ordered(
     queries: Rows | None = None,
     seed: int = 0,
     check: Check | None = None,
+    report: Callable[[int, int], None] | None = None,
 ) -> Ids:
     """Return which candidates to take as basis points, in their order.
 
@@ -83,6 +85,8 @@ def ordered(
         Of the draws.
     check : callable or None, default=None
         Called between pieces of work; raises to abandon it.
+    report : callable or None, default=None
+        Called before every step with how many points there are, and how many there may be.
 
     Returns
     -------
@@ -95,7 +99,8 @@ def ordered(
         message = f"the ordering {name!r} is tuned on sample queries; give queries."
         raise InvalidParameterError(message)
     room = max(2, _COLUMN_BYTES // (8 * max(1, candidates.rows.n_rows)))
-    run = _Greedy(functions, candidates, min(count, candidates.rows.n_rows, room), check)
+    most = min(count, candidates.rows.n_rows, room)
+    run = _Greedy(functions, candidates, most, check, report)
     sample = None
     if queries is not None and name in ("meanlh", "hybrid"):
         sample = _Sample(functions, candidates.rows, queries)
@@ -107,9 +112,14 @@ class _Greedy:
     """A pivoted Cholesky factorisation of the candidates' kernel matrix, as far as it has gone."""
 
     def __init__(
-        self, functions: Functions, candidates: Candidates, count: int, check: Check | None
+        self,
+        functions: Functions,
+        candidates: Candidates,
+        count: int,
+        check: Check | None,
+        report: Callable[[int, int], None] | None,
     ) -> None:
-        rows = candidates.rows
+        rows, self.report = candidates.rows, report
         self.functions, self.candidates, self.check = functions, candidates, check
         self.side = functions.side(rows, rows, np.float64)
         self.columns = np.zeros((count, rows.n_rows))
@@ -128,6 +138,8 @@ class _Greedy:
         for step in range(len(self.columns)):
             if self.check is not None:
                 self.check()
+            if self.report is not None:
+                self.report(step, len(self.columns))
             open_ones &= self.own > self.least
             looked_at = self._looked_at(name, open_ones, generator)
             if len(looked_at) == 0:

@@ -21,6 +21,8 @@ best together with their coefficients; here they are best for the span, one by o
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import scipy.optimize
 from numpy.typing import NDArray
@@ -37,7 +39,12 @@ _DEPENDENT = 1e-6  # of the squared length of a point: less must not be left of 
 _MOST_START = 4096  # support vectors that a point may start from
 
 
-def reduced_points(functions: Functions, count: int, check: Check | None = None) -> Rows | None:
+def reduced_points(
+    functions: Functions,
+    count: int,
+    check: Check | None = None,
+    report: Callable[[int, int], None] | None = None,
+) -> Rows | None:
     """Return points that tell most about a machine, one after the other.
 
     Parameters
@@ -48,6 +55,8 @@ def reduced_points(functions: Functions, count: int, check: Check | None = None)
         How many points there are at most.
     check : callable or None, default=None
         Called between points; raises to abandon the search.
+    report : callable or None, default=None
+        Called before every point with how many there are, and how many there may be.
     """
     slope = slope_of(functions.machine.kernel)
     if slope is None or functions.terms.is_sparse:
@@ -61,6 +70,8 @@ def reduced_points(functions: Functions, count: int, check: Check | None = None)
     while len(search.points) < count:
         if check is not None:
             check()
+        if report is not None:
+            report(len(search.points), count)
         if not search.add():
             break
     if not search.points:

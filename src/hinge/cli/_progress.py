@@ -116,6 +116,40 @@ def waiting(output: Output, text: str) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def parts_display(output: Output, text: str) -> Iterator[Callable[[str, int, int], None] | None]:
+    """Show which part of some work is under way, and how far it is, if stderr is a terminal.
+
+    Parameters
+    ----------
+    output : Output
+        The streams of the command.
+    text : str
+        What the work is.
+
+    Yields
+    ------
+    callable or None
+        To be told of a part, how much of it is done, and how much there is.
+    """
+    if not output.shows_progress:
+        yield None
+        return
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=12),
+    )
+    with Progress(*columns, console=output.stderr, transient=True) as display:
+        task = display.add_task(text, total=1.0)
+
+        def report(part: str, done: int, total: int) -> None:
+            share = done / max(1, total)
+            display.update(task, description=f"{text}: {part}", completed=share)
+
+        yield report
+
+
 class FitDisplay:
     """A callback of an estimator that moves a bar.
 

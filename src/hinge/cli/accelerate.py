@@ -17,7 +17,7 @@ from hinge.cli._labels import plain
 from hinge.cli._matching import fitted_to, index_base
 from hinge.cli._models import SUFFIX, check_output, load_any
 from hinge.cli._options import Force, ModelFile, ReadingOptions
-from hinge.cli._progress import waiting
+from hinge.cli._progress import parts_display
 from hinge.estimators.accelerate import accelerate as accelerated
 from hinge.estimators.anytime_classifier import accelerated_classifier
 from hinge.estimators.svc import SVC
@@ -74,6 +74,14 @@ class AccelerateSettings(ReadingOptions):
     points: Annotated[
         int, typer.Option(min=0, metavar="N", help="How many basis points there are at most.")
     ] = 512
+    reduced_set: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="How many points that need not be rows are candidates for basis points too.",
+        ),
+    ] = 0
     unlabelled: Annotated[
         bool, typer.Option("--unlabelled", help="The tables have no column of labels.")
     ] = False
@@ -105,9 +113,13 @@ def accelerate(settings: AccelerateSettings) -> int:
         return fitted_to(model, data, output).X
 
     candidates, queries = rows(settings.candidates), rows(settings.queries)
-    options: dict[str, Any] = {"ordering": str(settings.ordering), "n_points": settings.points}
-    with waiting(output, f"choosing stages for {plain(str(settings.model))}"):
-        fast = accelerated(model, candidates, queries, **options)
+    options: dict[str, Any] = {
+        "ordering": str(settings.ordering),
+        "n_points": settings.points,
+        "reduced_set": settings.reduced_set,
+    }
+    with parts_display(output, f"accelerating {plain(str(settings.model))}") as report:
+        fast = accelerated(model, candidates, queries, callback=report, **options)
         save(accelerated_classifier(model, fast, **options), target)
     size = target.stat().st_size
     lines = [*_found(fast), ("model", f"{target} ({size:,} bytes)")]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from hinge.anytime import ORDERINGS, AnytimePredictor, Options, build
 from hinge.errors import InvalidDataError
 from hinge.estimators import _checks as check
+from hinge.estimators._building import building_display
 from hinge.estimators._scored_machines import ScoredMachine, scored_machine
 from hinge.parameters import count
 from hinge.rows import Rows
@@ -22,6 +24,8 @@ def accelerate(
     reduced_set: int = 0,
     threshold: float = 0.0,
     random_state: Any = None,
+    callback: Callable[[str, int, int], Any] | None = None,
+    verbose: bool | int = False,
 ) -> AnytimePredictor:
     """Return a predictor with the machine's labels, proven before its evaluation is complete.
 
@@ -49,6 +53,11 @@ def accelerate(
         What the mean of a Gaussian process is compared with.
     random_state : int, RandomState, Generator or None, default=None
         Seed of draws; None is 0.
+    callback : callable or None, default=None
+        Called while the predictor is built with what is being made, how much of it there is, and
+        how much there will be at the most. What it raises ends the building.
+    verbose : bool or int, default=False
+        Whether the same is shown on stderr.
 
     Returns
     -------
@@ -81,7 +90,8 @@ def accelerate(
     parts = scored_machine(machine, threshold)
     others = _rows("candidates", candidates, parts)
     sample = _rows("queries", queries, parts)
-    built = build(parts.machine, parts.rule, others, sample, options)
+    with building_display(callback, bool(verbose)) as report:
+        built = build(parts.machine, parts.rule, others, sample, options, report=report)
     return AnytimePredictor(parts.machine, parts.rule, parts.classes, parts.n_features, built)
 
 

@@ -32,6 +32,10 @@ class AnytimeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         How basis points are chosen, among support vectors and other training rows.
     n_points : int, default=512
         How many there are at most; 0 for none.
+    reduced_set : int, default=0
+        How many points that need not be rows are candidates too; see ``accelerate``.
+    verbose : bool or int, default=False
+        Whether stderr shows how the choice of basis points and stages goes.
     random_state : int, RandomState, Generator or None, default=None
         Seed of draws; None is 0.
 
@@ -74,11 +78,15 @@ class AnytimeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         *,
         ordering: str = "minwz",
         n_points: int = 512,
+        reduced_set: int = 0,
+        verbose: bool | int = False,
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
         self.ordering = ordering
         self.n_points = n_points
+        self.reduced_set = reduced_set
+        self.verbose = verbose
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AnytimeClassifier:
@@ -109,6 +117,8 @@ class AnytimeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             candidates=None if is_matrix else rows_to_score(self, X),
             ordering=self.ordering,
             n_points=self.n_points,
+            reduced_set=self.reduced_set,
+            verbose=self.verbose,
             random_state=self.random_state,
         )
         return self

@@ -62,6 +62,7 @@ def put_classifier(model: AnytimeClassifier, proof: bool) -> tuple[dict[str, Any
     stages = {
         "ordering": model.ordering,
         "n_points": int(model.n_points),
+        "reduced_set": int(model.reduced_set),
         "random_state": int(model.random_state) if _is_whole(model.random_state) else None,
         "is_default": model.estimator is None,
         **put_stages(model.predictor_, tensors),
@@ -118,6 +119,8 @@ def taker_of(take_model: Taker) -> Taker:
             "n_points": stages.integer("n_points", most=_MOST_POINTS),
             "random_state": stages.integer_or_null("random_state", most=_MOST_SEED),
         }
+        if stages.has("reduced_set"):  # files of earlier versions have none
+            options["reduced_set"] = stages.integer("reduced_set", most=_MOST_POINTS)
         is_default = stages.flag("is_default")
         inner = take_model(fields, tensors, budget)
         machine = scored_machine(inner)
