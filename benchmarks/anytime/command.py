@@ -94,8 +94,9 @@ _ORDERS_TEXT = (
 _SPEED_TEXT = (
     "Microseconds of processor time a query, one thread, each batch the least of up to three "
     "rounds. *full* is `hinge.SVC.predict`. scikit-learn and ONNX Runtime (float32, dense rows) "
-    "evaluate the support vectors and coefficients of hinge's machine; scikit-learn-intelex fits "
-    "the same task itself. *x fastest* is against the fastest of the full evaluations.\n\n"
+    "evaluate the support vectors and coefficients of hinge's machine; scikit-learn-intelex and "
+    "ThunderSVM (float32 inside) fit the same task themselves. *x fastest* is against the fastest "
+    "of the full evaluations.\n\n"
 )
 _METHODS = ("anytime", "full", *speed.PEERS)
 

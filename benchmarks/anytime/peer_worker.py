@@ -2,7 +2,8 @@
 
 ``python peer_worker.py FOLDER LIBRARY`` prints a JSON object. scikit-learn and ONNX Runtime get the
 support vectors, coefficients and intercepts of the machine that hinge has fitted; the extension for
-scikit-learn keeps its numbers where they cannot be set, so that it fits the same task itself.
+scikit-learn and ThunderSVM keep theirs where they cannot be set, so that they fit the same task
+themselves.
 """
 
 from __future__ import annotations
@@ -87,6 +88,15 @@ def onnxruntime(folder: Path, task: dict[str, Any]) -> Any:
     return (lambda X: session.run([label], {name: X})[0]), queries
 
 
+def thundersvm(folder: Path, task: dict[str, Any]) -> Any:
+    """Return the predict of ThunderSVM, on one thread; it computes in float32."""
+    library = importlib.import_module("thundersvm")
+    X, y, queries = rows(folder, "train"), np.load(folder / "y.npy"), rows(folder, "queries")
+    # It keeps the kind of storage it was fitted on, and takes CSR matrices but no CSR arrays.
+    model = library.SVC(kernel="rbf", C=task["C"], gamma=task["gamma"], n_jobs=1)
+    return model.fit(X, y).predict, queries
+
+
 def times(predict: Any, X: Any, size: int) -> dict[str, float]:
     """Return seconds of processor time per query in batches of a size; 0 is all rows."""
     count = X.shape[0]
@@ -113,9 +123,13 @@ def times(predict: Any, X: Any, size: int) -> dict[str, float]:
 def main(folder: Path, library: str) -> None:
     """Print times of every batch size, and write the labels of all queries."""
     task = json.loads((folder / "task.json").read_text())
-    predict, X = {"scikit-learn": scikit_learn, "intelex": intelex, "onnxruntime": onnxruntime}[
-        library
-    ](folder, task)
+    prepared = {
+        "scikit-learn": scikit_learn,
+        "intelex": intelex,
+        "onnxruntime": onnxruntime,
+        "thundersvm": thundersvm,
+    }
+    predict, X = prepared[library](folder, task)
     seconds = {str(size or "all"): times(predict, X, size) for size in task["batches"]}
     np.save(folder / f"labels-{library}.npy", np.asarray(predict(X[:1000])))
     print(json.dumps(seconds))

@@ -24,12 +24,16 @@ from benchmarks.anytime.peer_worker import times
 from benchmarks.kernel import data
 from benchmarks.kernel.record import Row
 from benchmarks.suite import arrays, environments
-from benchmarks.suite.peers import intelex, onnxruntime
+from benchmarks.suite.peers import intelex, onnxruntime, thundersvm
 from hinge.threads import single_threaded_blas
 
 BATCHES = (1, 100, 0)  # 0 stands for all rows
-PEERS = ("scikit-learn", "intelex", "onnxruntime")
-_ENVIRONMENTS = {"intelex": intelex.PEER, "onnxruntime": onnxruntime.PEER}
+PEERS = ("scikit-learn", "intelex", "onnxruntime", "thundersvm")
+_ENVIRONMENTS = {
+    "intelex": intelex.PEER,
+    "onnxruntime": onnxruntime.PEER,
+    "thundersvm": thundersvm.PEER,
+}
 _LIMIT = 1800  # seconds for one library on one task
 
 
