@@ -18,9 +18,9 @@ double uniform(hinge::Random& random) {
     return static_cast<double>(random.next() >> 11) * 0x1.0p-53 - 0.5;
 }
 
+template <std::int64_t kWidth>
 void compare(std::int64_t terms, std::int64_t points, std::int64_t functions,
              hinge::Random& random) {
-    constexpr std::int64_t kWidth = 7;
     std::vector<float> z(static_cast<std::size_t>(terms * kWidth));
     std::vector<float> x(static_cast<std::size_t>(points * kWidth));
     std::vector<double> coef(static_cast<std::size_t>(terms * functions));
@@ -46,7 +46,7 @@ void compare(std::int64_t terms, std::int64_t points, std::int64_t functions,
     }
     hinge::KeptTerms kept(
         hinge::TermPanels<float>(rows, {nullptr, 0, terms}, {term_selfs.data(), nullptr}, origin),
-        coef.data(), functions);
+        coef.data(), functions, kWidth);
     const hinge::TileReader<float> read = [&](hinge::Tile<float>& tile, std::int64_t first,
                                               std::int64_t size) {
         tile.read(queries, nullptr, first, size, origin);
@@ -54,8 +54,22 @@ void compare(std::int64_t terms, std::int64_t points, std::int64_t functions,
     std::vector<double> out(static_cast<std::size_t>(points * (functions + 1)), 1e9);
     kept.sums(hinge::RbfKernel{0.7}, read, {nullptr, 0, points}, {point_selfs.data(), nullptr},
               out.data());
+    std::vector<double> near(static_cast<std::size_t>(points * (functions + 2)), 1e9);
+    const hinge::TileReader<double> read_wide = [&](hinge::Tile<double>& tile, std::int64_t first,
+                                                    std::int64_t size) {
+        tile.read(queries, nullptr, first, size, hinge::Centre<double>{});
+    };
+    std::vector<double> wide_selfs;
+    for (std::int64_t k = 0; k < points; ++k) {
+        wide_selfs.push_back(
+            hinge::self_sum<hinge::ProductPairing, double>(queries, k, hinge::Centre<double>{}));
+    }
+    kept.wide_sums(0.7, read_wide, {nullptr, 0, points}, wide_selfs.data(), near.data());
+    std::vector<double> near_float(near.size(), 1e9);
+    kept.near_sums(0.7, read, {nullptr, 0, points}, near_float.data());
     for (std::int64_t k = 0; k < points; ++k) {
         std::vector<double> sums(static_cast<std::size_t>(functions) + 1, 0.0);
+        double exponents = 0.0;
         for (std::int64_t i = 0; i < terms; ++i) {
             double squared = 0.0;
             for (std::int64_t f = 0; f < kWidth; ++f) {
@@ -72,11 +86,22 @@ void compare(std::int64_t terms, std::int64_t points, std::int64_t functions,
                 largest = std::max(largest, std::abs(one));
             }
             sums.back() += largest * value;
+            exponents += largest * value * 0.7 * squared;
+        }
+        const double* in_double = near.data() + k * (functions + 2);
+        const double* in_float = near_float.data() + k * (functions + 2);
+        for (const double* found : {in_double, in_float}) {
+            check(std::abs(found[functions + 1] - exponents) <= kRoundings * exponents + 1e-12,
+                  "sizes times exponents");
         }
         for (std::int64_t c = 0; c <= functions; ++c) {
             const double got = out[static_cast<std::size_t>(k * (functions + 1) + c)];
             const double want = sums[static_cast<std::size_t>(c)];
             check(std::abs(got - want) <= kRoundings * sums.back() + 1e-12, "a sum, or the sizes");
+            check(std::abs(in_double[c] - want) <= 2.0 * 0x1.0p-24 * sums.back() + 1e-12,
+                  "a sum in float64, or the sizes");
+            check(std::abs(in_float[c] - want) <= kRoundings * sums.back() + 1e-12,
+                  "a sum by differences in float32, or the sizes");
         }
     }
 }
@@ -88,8 +113,9 @@ int main() {
     hinge::Random random(words.data());
     for (const std::int64_t terms : {1, 7, 16, 63, 64, 65, 200}) {
         for (const std::int64_t points : {1, 95, 97}) {
-            compare(terms, points, 1, random);
-            compare(terms, points, 3, random);
+            compare<7>(terms, points, 1, random);
+            compare<7>(terms, points, 3, random);
+            compare<40>(terms, points, 2, random);
         }
     }
     return hinge::testing::finish();

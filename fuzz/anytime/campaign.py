@@ -125,7 +125,8 @@ def run(case: Case, seed: int, tally: Tally) -> None:
     tally.queries += len(case.queries)
     tally.changed += int(np.sum(found.labels != case.rule.codes(full)))
     tally.changed += int(np.sum(~found.decided))
-    for first in range(0, _SINGLES, 1 + seed % 3):  # batches so small that they go another way
+    last = min(_SINGLES, len(found.labels))
+    for first in range(0, last, 1 + seed % 3):  # batches so small that they go another way
         part = slice(first, first + 1 + seed % 3)
         tally.changed += int(np.sum(fast.predict(X[part]) != found.labels[part]))
     judge(case, fast, tally)

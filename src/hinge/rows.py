@@ -33,6 +33,7 @@ Floats = NDArray[np.float64]
 BLOCK_VALUES = 1 << 17  # 1 MB as float64: a block and its products stay in the second-level cache
 _SMALLEST = 5e-324  # what a square that underflows may have lost
 _LOCKED = 500  # products up to which NumPy keeps the interpreter's lock, so that threads wait
+_FEW_VALUES = 1 << 13  # which are looked through sooner than threads are made ready
 _MOST_TOGETHER = 8  # blocks that are looked through at a time to be above that
 DENSE_REDUCTION = 4  # a sparse block holds this many times n_features values at the least
 
@@ -288,7 +289,9 @@ class Rows:
 
         whole = not self.is_sparse and self.dtype == np.float64
         size = min(_MOST_TOGETHER, 1 + _LOCKED // self.block_rows)
-        if self.n_rows:
+        if self.n_rows and self.n_stored <= _FEW_VALUES:
+            kernel(range(self.n_blocks))  # threads, and holding those of BLAS, would cost more
+        elif self.n_rows:
             map_runs(kernel, self, size, lambda one, _: one, threads=threads)
         return _read_only(norms)
 

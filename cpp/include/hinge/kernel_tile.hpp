@@ -33,14 +33,15 @@ class Tile {
     // Writes the sums of every row with every row of the panel; out has kPanelRows a row.
     template <class Pairing>
     void pair_with(const Panel<Real>& panel, const Real* panel_selfs, Real* out) {
-        const std::int64_t lanes = panel.registers() * kLanes<Real>;
+        const bool is_wide = is_full_ && panel.is_direct();
+        const std::int64_t lanes = is_wide ? kPanelRows<Real> : panel.registers() * kLanes<Real>;
         for (std::int64_t r = 0; r < count_; ++r) {
             for (std::int64_t lane = 0; lane < lanes; ++lane) {
                 out[r * kPanelRows<Real> + lane] =
                     Pairing::kSelfIsFirst ? panel_selfs[lane] : Real{0};
             }
         }
-        if (is_full_ && panel.is_direct()) {
+        if (is_wide) {
             pair_all_full<Pairing>(panel, out);
         } else if (panel.registers() == 2) {
             pair_all_lists<Pairing, 2>(panel, out);
@@ -51,6 +52,21 @@ class Tile {
         } else {
             pair_all_lists<Pairing, kPanelRegisters>(panel, out);
         }
+    }
+
+    std::int64_t width() const noexcept { return width_; }
+
+    // One row with all of its features, in the buffer if the tile has only a list of them.
+    const Real* all_features(std::int64_t r, std::vector<Real>& buffer) const {
+        if (is_dense_) {
+            return rows_[static_cast<std::size_t>(r)];
+        }
+        buffer.assign(static_cast<std::size_t>(width_), Real{0});
+        const std::int64_t* starts = starts_.data() + r * (chunks() + 1);
+        for (std::int64_t at = starts[0]; at < starts[chunks()]; ++at) {
+            buffer[static_cast<std::size_t>(features_[at])] = values_[at];
+        }
+        return buffer.data();
     }
 
   private:
@@ -64,6 +80,7 @@ class Tile {
     template <class Value, class Number>
     void read_rows(const DenseRows<Value>& rows, const Number& number, const Centre<Real>& centre) {
         std::int64_t entries = 0;
+        is_dense_ = true;
         rows_.resize(static_cast<std::size_t>(count_));
         if (!point_to(rows, number, centre)) {
             copy_rows(rows, number, centre);
@@ -133,7 +150,7 @@ class Tile {
 
     template <class Value, class Index, class Number>
     void read_rows(const CsrRows<Value, Index>& rows, const Number& number, const Centre<Real>&) {
-        is_full_ = false;
+        is_full_ = is_dense_ = false;
         if constexpr (std::is_same_v<Value, Real> && std::is_same_v<Index, std::int32_t>) {
             values_ = rows.values;
             features_ = rows.columns;
@@ -256,20 +273,49 @@ class Tile {
     template <class Pairing>
     void pair_all_full(const Panel<Real>& panel, Real* out) const {
         constexpr std::int64_t kChunk = kChunkFeatures * kPanelRegisters / kRegistersAtOnce;
-        for (std::int64_t begin = 0; begin < width_; begin += kChunk) {
+        const std::int64_t together = count_ / kRowsAtOnce * kRowsAtOnce;
+        for (std::int64_t begin = 0; begin < width_ && together > 0; begin += kChunk) {
             const std::int64_t end = std::min(begin + kChunk, width_);
             for (std::int64_t u = 0; u < panel.registers(); u += kRegistersAtOnce) {
                 const Real* lanes = panel.at(begin) + u * kLanes<Real>;
                 Real* to = out + u * kLanes<Real>;
-                std::int64_t r = 0;
-                for (; r + kRowsAtOnce <= count_; r += kRowsAtOnce) {
+                for (std::int64_t r = 0; r < together; r += kRowsAtOnce) {
                     pair_full<Pairing, kRowsAtOnce>(r, begin, end, lanes,
                                                     to + r * kPanelRows<Real>);
                 }
-                for (; r < count_; ++r) {
-                    pair_full<Pairing, 1>(r, begin, end, lanes, to + r * kPanelRows<Real>);
-                }
             }
+        }
+        for (std::int64_t begin = 0; begin < width_; begin += kChunkFeatures) {
+            const std::int64_t end = std::min(begin + kChunkFeatures, width_);
+            for (std::int64_t r = together; r < count_; ++r) {
+                pair_alone<Pairing>(r, begin, end, panel, out + r * kPanelRows<Real>);
+            }
+        }
+    }
+
+    // Adds some features of one row to its sums, for all registers of the panel: it is read once,
+    // from its beginning to its end, and as many sums are under way as hide their latency.
+    template <class Pairing>
+    void pair_alone(std::int64_t r, std::int64_t begin, std::int64_t end, const Panel<Real>& panel,
+                    Real* out) const noexcept {
+        const Real* row = rows_[static_cast<std::size_t>(r)];
+        Register<Real> sums[kPanelRegisters];
+#pragma GCC unroll 8
+        for (std::int64_t u = 0; u < kPanelRegisters; ++u) {
+            sums[u] = load(out + u * kLanes<Real>);
+        }
+        for (std::int64_t k = begin; k < end; ++k) {
+            const Register<Real> value = broadcast(row[k]);
+            const Real* lanes = panel.at(k);
+#pragma GCC unroll 8
+            for (std::int64_t u = 0; u < kPanelRegisters; ++u) {
+                sums[u] =
+                    Pairing::template add<Real>(value, load(lanes + u * kLanes<Real>), sums[u]);
+            }
+        }
+#pragma GCC unroll 8
+        for (std::int64_t u = 0; u < kPanelRegisters; ++u) {
+            store(out + u * kLanes<Real>, sums[u]);
         }
     }
 
@@ -307,6 +353,7 @@ class Tile {
     std::int64_t width_ = 0;
     std::int64_t chunk_ = 1;
     bool is_full_ = false;
+    bool is_dense_ = false;
     std::vector<const Real*> rows_;  // of dense storage
     const Real* values_ = nullptr;   // entries of the rows, and the features that they are of
     const std::int32_t* features_ = nullptr;

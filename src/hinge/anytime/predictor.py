@@ -100,10 +100,24 @@ class AnytimePredictor:
         """
         rows = self.rows(X)
         if 0 < rows.n_rows <= MOST and self._few is not None:
-            codes = self._few.codes(rows)
-            if codes is not None:
-                return np.asarray(self.classes[codes])
+            found = self._few.codes(rows)
+            if found is not None:
+                return np.asarray(self.classes[self._completed(rows, *found)])
         return self.predict_certified(rows).labels
+
+    def _completed(
+        self, rows: Rows, settled: NDArray[np.bool_], codes: NDArray[np.intp]
+    ) -> NDArray[np.intp]:
+        """Return the codes of a few queries, those that are open evaluated in full."""
+        if settled.all():
+            return codes
+        ids = np.flatnonzero(~settled)
+        some = rows if len(ids) == rows.n_rows else rows.take(ids)
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = finite(self.full_values(some), ids)
+        codes = codes.copy()
+        codes[ids] = self.rule.codes(values)
+        return codes
 
     @cached_property
     def _few(self) -> FewQueries | None:

@@ -1,0 +1,137 @@
+r"""Rows of whole multiples of one number, such as pixels / 255: distances without any error.
+
+Terms are :math:`z = p / q + r` with whole numbers p of 16 bits, and so is a query. Squared
+distances of the whole numbers are exact, and one instruction takes two features of a term; the
+packed terms take half the memory of float32, which is what a single query waits for. What is left
+is :math:`e = \|r_z\| + \|r_x\|`, rounding of the values to multiples: for numbers that were
+written with a few digits that is of the size of float32's own roundings, or none. A squared
+distance is rounded to float32 once and then multiplied once, so that with three roundings of the
+exponent the bounds are those of ``near``.
+
+The number q is the one of a short list that leaves least of the terms. A query that it leaves more
+of is not for these sums.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hinge._native import core
+from hinge.anytime.near import NearSums, bounds_of
+from hinge.anytime.sides import SINGLE_ROUNDOFF
+from hinge.anytime.single import SingleSums
+from hinge.rows import Rows
+
+Floats = NDArray[np.float64]
+
+# Digits of decimal and binary fractions, percentages, pixels.
+_MULTIPLES = (1, 2, 4, 5, 8, 10, 16, 20, 25, 32, 50, 64, 100, 128, 200, 255, 256, 500, 512, 1000)
+_MULTIPLES += (1024, 2000, 2048, 4096, 5000, 8192, 10000)
+_MOST_SQUARE = 2.0**29
+_ROOM = 1.5  # by how much a query's norm may exceed those of the terms
+_USEFUL = 16.0 * SINGLE_ROUNDOFF  # of an exponent: what rounding to multiples may move it by
+_SAMPLE_ROWS = 64
+_ROUNDINGS = 3  # of a squared distance: to float32, of gamma, and of their product
+
+
+@dataclass(frozen=True)
+class WholeSums:
+    """Functions over terms of whole multiples.
+
+    Parameters
+    ----------
+    multiple : int
+        q.
+    left : float
+        What a query may leave, as a norm.
+    gamma : float
+        Of the kernel of the whole numbers.
+    kept : core.WholeTerms
+        The packed terms.
+    bounds : NearSums
+        What may be wrong with the sums.
+    """
+
+    multiple: int
+    left: float
+    gamma: float
+    kept: Any
+    bounds: NearSums
+
+    @staticmethod
+    def of(sums: SingleSums, gamma: float) -> WholeSums | None:
+        """Return the sums, if dense terms are whole multiples of a number; else None.
+
+        Parameters
+        ----------
+        sums : SingleSums
+            The functions.
+        gamma : float
+            Of the Gaussian kernel.
+        """
+        rows = sums.terms
+        if rows.is_sparse or rows.n_rows == 0:
+            return None
+        values = np.asarray(rows.values, dtype=np.float64)
+        multiple = _multiple(values, float(np.max(rows.squared_norms)), gamma)
+        if multiple is None:
+            return None
+        whole = np.rint(values * multiple)
+        left = 2.0 * float(np.max(_left(values, whole, multiple)))
+        if not np.sqrt(gamma) * left <= _USEFUL:
+            return None
+        bounds = bounds_of(sums, gamma, 2.0 * left, _ROUNDINGS)
+        if bounds is None:
+            return None
+        coef = np.ascontiguousarray(sums.coef.T)
+        kept = core.WholeTerms(whole.astype(np.int16), coef)
+        return WholeSums(multiple, left, gamma / multiple**2, kept, bounds)
+
+    def intervals(self, rows: Rows, intercept: Floats) -> tuple[Floats, Floats] | None:
+        """Return bounds on decision values; None if a query is no whole multiple.
+
+        Parameters
+        ----------
+        rows : Rows
+            The queries.
+        intercept : ndarray of shape (n_functions,)
+            Intercepts.
+        """
+        if rows.is_sparse:
+            return None
+        values = rows.values.astype(np.float64, copy=False)
+        whole = np.rint(values * float(self.multiple))
+        if not _left(values, whole, self.multiple).max() <= self.left:
+            return None
+        # Squared norms below 2^29 leave no number beyond 16 bits.
+        if not np.einsum("ij,ij->i", whole, whole).max() < _MOST_SQUARE:
+            return None
+        sums = np.empty((rows.n_rows, len(intercept) + 2))
+        self.kept.sums(self.gamma, whole.astype(np.int16), sums)
+        return self.bounds.intervals(sums, intercept)
+
+
+def _multiple(values: Floats, largest: float, gamma: float) -> int | None:
+    """Return the number of the list that leaves least of some terms, if that is little enough."""
+    some = values[:: max(1, len(values) // _SAMPLE_ROWS)]
+    most = np.sqrt(_MOST_SQUARE / max(largest, 1e-300)) / _ROOM
+    found, least = None, _USEFUL / np.sqrt(gamma) if gamma > 0.0 else np.inf
+    for multiple in _MULTIPLES:
+        if multiple > most:
+            break
+        left = float(np.max(_left(some, np.rint(some * multiple), multiple)))
+        if left < least:
+            found, least = multiple, left
+    return found
+
+
+def _left(values: Floats, whole: Floats, multiple: int) -> Floats:
+    """Return upper bounds on the norms of what whole multiples leave of rows."""
+    off = np.abs(values - whole / multiple)
+    # A quotient is rounded once, a difference of neighbours is not.
+    off = off * 1.001 + 2.0**-52 * np.abs(values)
+    return np.asarray(np.sqrt(np.einsum("ij,ij->i", off, off)) * 1.001)
