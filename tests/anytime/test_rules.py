@@ -48,3 +48,16 @@ def test_equal_largest_values_are_not_settled() -> None:
     assert settled.tolist() == [False, True]
     assert codes.tolist() == [0, 0]
     assert LargestRule().codes(values).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("rule", [SignRule(), SignRule(is_strict=True), LargestRule(), VoteRule(3)])
+def test_what_is_no_number_proves_nothing(rule) -> None:
+    width = 1 if isinstance(rule, SignRule) else 3
+    with np.errstate(invalid="ignore"):
+        for lower, upper in ((np.nan, np.nan), (-np.inf, np.inf)):
+            settled, _ = rule.settled(np.full((2, width), lower), np.full((2, width), upper))
+            assert not settled.any()
+        if width == 3:
+            low, high = np.ones((1, 3)), 2.0 * np.ones((1, 3))
+            low[0, 0] = high[0, 0] = np.nan
+            assert not rule.settled(low, high)[0].any()

@@ -154,11 +154,8 @@ class FewQueries:
         self, found: tuple[Floats, Floats], limits: _Limits
     ) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
         """Return which queries intervals settle, less what the full evaluation may be off by."""
-        lower, upper = found[0] - limits.full, found[1] + limits.full
-        if not np.isfinite(upper - lower).all():
-            lower = np.where(np.isnan(lower), -np.inf, lower)
-            upper = np.where(np.isnan(upper), np.inf, upper)
-        return self._rule.settled(lower, upper)
+        # Rules take nothing for proven that is no number: all of their comparisons are then false.
+        return self._rule.settled(found[0] - limits.full, found[1] + limits.full)
 
     def _single(self, rows: Rows, selfs: Floats, limits: _Limits) -> tuple[Floats, Floats]:
         """Return bounds by sums in float32."""

@@ -14,6 +14,7 @@ of is not for these sums.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,7 +33,7 @@ Floats = NDArray[np.float64]
 _MULTIPLES = (1, 2, 4, 5, 8, 10, 16, 20, 25, 32, 50, 64, 100, 128, 200, 255, 256, 500, 512, 1000)
 _MULTIPLES += (1024, 2000, 2048, 4096, 5000, 8192, 10000)
 _MOST_SQUARE = 2.0**29
-_ROOM = 1.5  # by how much a query's norm may exceed those of the terms
+_ROOM = 1.1  # by how much a query's norm may exceed those of the terms
 _USEFUL = 16.0 * SINGLE_ROUNDOFF  # of an exponent: what rounding to multiples may move it by
 _SAMPLE_ROWS = 64
 _ROUNDINGS = 3  # of a squared distance: to float32, of gamma, and of their product
@@ -77,11 +78,12 @@ class WholeSums:
         if rows.is_sparse or rows.n_rows == 0:
             return None
         values = np.asarray(rows.values, dtype=np.float64)
-        multiple = _multiple(values, float(np.max(rows.squared_norms)), gamma)
+        largest = float(np.max(rows.squared_norms))
+        multiple = _multiple(values, largest, gamma)
         if multiple is None:
             return None
         whole = np.rint(values * multiple)
-        left = 2.0 * float(np.max(_left(values, whole, multiple)))
+        left = 2.0 * _left(values, whole, multiple, largest)
         if not np.sqrt(gamma) * left <= _USEFUL:
             return None
         bounds = bounds_of(sums, gamma, 2.0 * left, _ROUNDINGS)
@@ -104,11 +106,13 @@ class WholeSums:
         if rows.is_sparse:
             return None
         values = rows.values.astype(np.float64, copy=False)
-        whole = np.rint(values * float(self.multiple))
-        if not _left(values, whole, self.multiple).max() <= self.left:
-            return None
+        square = float(rows.squared_norms.max())
         # Squared norms below 2^29 leave no number beyond 16 bits.
-        if not np.einsum("ij,ij->i", whole, whole).max() < _MOST_SQUARE:
+        norm = math.sqrt(square) + self.left
+        if not 1.001 * (norm * self.multiple) ** 2 < _MOST_SQUARE:
+            return None
+        whole = np.rint(values * float(self.multiple))
+        if not _left(values, whole, self.multiple, square) <= self.left:
             return None
         sums = np.empty((rows.n_rows, len(intercept) + 2))
         self.kept.sums(self.gamma, whole.astype(np.int16), sums)
@@ -123,15 +127,25 @@ def _multiple(values: Floats, largest: float, gamma: float) -> int | None:
     for multiple in _MULTIPLES:
         if multiple > most:
             break
-        left = float(np.max(_left(some, np.rint(some * multiple), multiple)))
+        left = _left(some, np.rint(some * multiple), multiple, largest)
         if left < least:
             found, least = multiple, left
     return found
 
 
-def _left(values: Floats, whole: Floats, multiple: int) -> Floats:
-    """Return upper bounds on the norms of what whole multiples leave of rows."""
-    off = np.abs(values - whole / multiple)
-    # A quotient is rounded once, a difference of neighbours is not.
-    off = off * 1.001 + 2.0**-52 * np.abs(values)
-    return np.asarray(np.sqrt(np.einsum("ij,ij->i", off, off)) * 1.001)
+def _left(values: Floats, whole: Floats, multiple: int, square: float) -> float:
+    """Return an upper bound on the norms of what whole multiples leave of rows.
+
+    Parameters
+    ----------
+    values, whole : ndarray of shape (n, n_features)
+        The rows, and the whole numbers.
+    multiple : int
+        What the whole numbers are divided by.
+    square : float
+        The largest squared norm of the rows.
+    """
+    off = values - whole / multiple
+    squares = off[0] @ off[0] if len(off) == 1 else np.einsum("ij,ij->i", off, off).max()
+    # A quotient is rounded once, and so is a difference.
+    return 1.001 * (math.sqrt(squares) + 2.0**-51 * math.sqrt(square))
