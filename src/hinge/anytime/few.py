@@ -202,7 +202,8 @@ class FewQueries:
         none = self._sums.errors(sizes, narrow, terms)[0]
         sizes[:, -1] = 1.0
         share = float(np.max(self._sums.errors(sizes, narrow, terms)[0] - none))
-        gamma = number(functions.native.kernel.gamma)
+        kernel: Any = functions.native.kernel
+        gamma = number(kernel.gamma)
         is_full = self._filled(like) > _FULL_SHARE
         near = partial(NearSums.of, self._sums, gamma, narrow, terms)
         return _Limits(

@@ -249,7 +249,7 @@ class Forms:
         """Return inner products of rows with some eigenvectors of a function."""
         vectors = self.forms[c].vectors[:, some]
         values = np.asarray(rows.matrix @ vectors[:-1], dtype=np.float64)
-        return values + self.constant * vectors[-1]
+        return np.asarray(values + self.constant * vectors[-1])
 
     def intervals(
         self, count: int, sums: Floats, held: Floats, squares: Floats

@@ -30,8 +30,10 @@ from hinge.rows import Rows
 Floats = NDArray[np.float64]
 
 # Digits of decimal and binary fractions, percentages, pixels.
-_MULTIPLES = (1, 2, 4, 5, 8, 10, 16, 20, 25, 32, 50, 64, 100, 128, 200, 255, 256, 500, 512, 1000)
-_MULTIPLES += (1024, 2000, 2048, 4096, 5000, 8192, 10000)
+_MULTIPLES: tuple[int, ...] = (
+    *(1, 2, 4, 5, 8, 10, 16, 20, 25, 32, 50, 64, 100, 128, 200, 255, 256, 500, 512),
+    *(1000, 1024, 2000, 2048, 4096, 5000, 8192, 10000),
+)
 _MOST_SQUARE = 2.0**29
 _ROOM = 1.1  # by how much a query's norm may exceed those of the terms
 _USEFUL = 16.0 * SINGLE_ROUNDOFF  # of an exponent: what rounding to multiples may move it by
