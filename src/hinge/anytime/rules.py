@@ -95,6 +95,16 @@ def _sides_of_pairs(n_classes: int) -> tuple[Floats, Floats]:
     return (first[:, None] == classes).astype(float), (second[:, None] == classes).astype(float)
 
 
+@cache
+def _votes_of_sides(n_classes: int) -> Floats:
+    """Return what counts every class's sure votes, and then those that it has lost.
+
+    The factor is which pairs are surely their first class's, and then which their second's.
+    """
+    first, second = _sides_of_pairs(n_classes)
+    return np.block([[first, second], [second, first]])
+
+
 @dataclass(frozen=True)
 class VoteRule:
     """One function per pair of classes: most votes, then the largest sum of decision values.
@@ -114,13 +124,18 @@ class VoteRule:
     def settled(self, lower: Floats, upper: Floats) -> tuple[NDArray[np.bool_], Codes]:
         """Return where a class wins whatever the votes and sums that are still open.
 
-        Votes between classes that cannot win any more need not be known. A class that surely wins
-        all of its pairs has more votes than any other can have, and most queries have such a class.
+        Votes between classes that cannot win any more need not be known. Most queries have a class
+        with more sure votes than any other can have; only the others need sums of values.
         """
-        first, second = _sides_of_pairs(self.n_classes)
-        sure = (lower > 0.0).astype(float) @ first + (upper <= 0.0).astype(float) @ second
+        n, rows = self.n_classes, np.arange(len(lower))
+        # What is no number is neither a sure vote nor a lost one.
+        sides = np.concatenate((lower > 0.0, upper <= 0.0), axis=1).astype(float)
+        votes = sides @ _votes_of_sides(n)
+        sure, possible = votes[:, :n], (n - 1) - votes[:, n:]
         codes = sure.argmax(axis=1)
-        settled = sure[np.arange(len(sure)), codes] == self.n_classes - 1
+        most = sure[rows, codes]
+        possible[rows, codes] = -1.0
+        settled = most > possible.max(axis=1)
         if not settled.all():
             ids = np.flatnonzero(~settled)
             low, high = self._class_bounds(lower[ids], upper[ids])
