@@ -109,7 +109,7 @@ _METHODS = ("anytime", "full", "predict", *speed.PEERS)
 def _speed_tables(rows: list[Row]) -> str:
     """Return the tables of machines, of times, and of single queries, with the means."""
     machines = table(
-        ["task", "SV", "queries", "build s", "mean terms", "changed labels"],
+        ["task", "SV", "queries", "build s", "mean terms", "changed labels", "measured"],
         [
             [
                 row["task"],
@@ -118,6 +118,7 @@ def _speed_tables(rows: list[Row]) -> str:
                 f"{row['build']:.1f}",
                 f"{row['mean_terms']:.0f}",
                 str(row["changed"]),
+                row.get("date", "before"),
             ]
             for row in rows
         ],

@@ -6,6 +6,7 @@ their own (``peer_worker``); hinge's predictor is compared with the full evaluat
 
 from __future__ import annotations
 
+import datetime
 import json
 import os
 import subprocess
@@ -98,6 +99,7 @@ def measured(task: SpeedTask) -> Row:
     full = _in_full(fast, new)
     row: Row = {
         "outcome": "finished",
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "task": task.title,
         "support": int(ours.n_support_.sum()),
         "queries": int(new.shape[0]),
