@@ -101,7 +101,8 @@ _SPEED_TEXT = (
     "uses float32 where that is proven to be enough. scikit-learn and ONNX Runtime (float32, dense "
     "rows) evaluate the support vectors and coefficients of hinge's machine; scikit-learn-intelex "
     "and ThunderSVM (float32 inside) fit the same task themselves. *x fastest* is against the "
-    "fastest of the full evaluations.\n\n"
+    "fastest of the full evaluations. Rows that were measured *before* are of earlier code, with "
+    "`hinge.SVC.predict` of then as *full*.\n\n"
 )
 _METHODS = ("anytime", "full", "predict", *speed.PEERS)
 

@@ -181,7 +181,7 @@ def _other(library: str, folder: Path, seconds: Any, full: Any) -> dict[str, Any
             env={**os.environ, **one},
         )
     except subprocess.TimeoutExpired:
-        return {"reason": f"stopped after {_LIMIT} s"}
+        return {"reason": f"stopped after {_LIMIT} s, training included"}
     if done.returncode != 0:
         return {"reason": (done.stderr.strip().splitlines() or ["no message"])[-1][:200]}
     for batch, found_times in json.loads(done.stdout.strip().splitlines()[-1]).items():
