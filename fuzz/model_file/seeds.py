@@ -14,6 +14,7 @@ from sklearn.svm import OneClassSVM
 
 import hinge
 from hinge.anytime import AnytimePredictor
+from hinge.anytime.form import FormStage
 from hinge.estimators.accelerate import accelerate
 from hinge.estimators.anytime_classifier import AnytimeClassifier
 from hinge.estimators.svc import SVC
@@ -91,7 +92,8 @@ def predictor_files() -> list[bytes]:
     X, y = data(LABELS[1], 40)
     several = accelerate((X, np.eye(3)[np.arange(40) % 3].T, np.zeros(3), RBF(0.5)))
     one_class = accelerate(OneClassSVM(nu=0.5).fit(X))
-    for fast in map(with_every_stage, (several, one_class)):
+    quadratic = accelerate(SVC(kernel="poly", degree=2).fit(X, y))
+    for fast in map(with_every_stage, (several, one_class, quadratic)):
         write = lambda path, m=fast: save(m, path)  # noqa: E731
         files.append(_saved(write))
     chosen = hinge.SVCCV([0.1, 1.0], gammas=[0.5, 1.0], cv=2)
@@ -108,7 +110,9 @@ def with_every_stage(fast: AnytimePredictor) -> AnytimePredictor:
     if parts.reason:
         return fast
     exits = () if parts.embedding is None else tuple(range(len(parts.embedding.exits)))
-    plan = replace(parts.plan, exits=exits, n_coordinates=8, uses_single=True)
+    has_form = parts.functions is not None and FormStage.of(parts.functions, 1) is not None
+    form = 1 if has_form else None
+    plan = replace(parts.plan, exits=exits, n_coordinates=8, uses_single=True, form=form)
     parts = replace(parts, plan=plan)
     return AnytimePredictor(fast.machine, fast.rule, fast.classes, fast.n_features, parts)
 
