@@ -18,6 +18,37 @@ double uniform(hinge::Random& random) {
     return static_cast<double>(random.next() >> 11) * 0x1.0p-53 - 0.5;
 }
 
+// The sums of one point, one pair at a time, and what is summed up beside them.
+struct Expected {
+    std::vector<double> sums;  // of every function, and of the sizes of the terms
+    double exponents;          // sizes times exponents
+};
+
+Expected expected(const std::vector<float>& z, const std::vector<float>& point,
+                  const std::vector<double>& coef, std::int64_t functions) {
+    const std::size_t width = point.size();
+    const std::size_t terms = z.size() / width;
+    Expected found{std::vector<double>(static_cast<std::size_t>(functions) + 1, 0.0), 0.0};
+    for (std::size_t i = 0; i < terms; ++i) {
+        double squared = 0.0;
+        for (std::size_t f = 0; f < width; ++f) {
+            const double step =
+                static_cast<double>(z[i * width + f]) - static_cast<double>(point[f]);
+            squared += step * step;
+        }
+        const double value = std::exp(-0.7 * squared);
+        double largest = 0.0;
+        for (std::size_t c = 0; c + 1 < found.sums.size(); ++c) {
+            const double one = coef[c * terms + i];
+            found.sums[c] += one * value;
+            largest = std::max(largest, std::abs(one));
+        }
+        found.sums.back() += largest * value;
+        found.exponents += largest * value * 0.7 * squared;
+    }
+    return found;
+}
+
 template <std::int64_t kWidth>
 void compare(std::int64_t terms, std::int64_t points, std::int64_t functions,
              hinge::Random& random) {
@@ -68,26 +99,11 @@ void compare(std::int64_t terms, std::int64_t points, std::int64_t functions,
     std::vector<double> near_float(near.size(), 1e9);
     kept.near_sums(0.7, read, {nullptr, 0, points}, near_float.data());
     for (std::int64_t k = 0; k < points; ++k) {
-        std::vector<double> sums(static_cast<std::size_t>(functions) + 1, 0.0);
-        double exponents = 0.0;
-        for (std::int64_t i = 0; i < terms; ++i) {
-            double squared = 0.0;
-            for (std::int64_t f = 0; f < kWidth; ++f) {
-                const double step =
-                    static_cast<double>(z[static_cast<std::size_t>(i * kWidth + f)]) -
-                    static_cast<double>(x[static_cast<std::size_t>(k * kWidth + f)]);
-                squared += step * step;
-            }
-            const double value = std::exp(-0.7 * squared);
-            double largest = 0.0;
-            for (std::int64_t c = 0; c < functions; ++c) {
-                const double one = coef[static_cast<std::size_t>(c * terms + i)];
-                sums[static_cast<std::size_t>(c)] += one * value;
-                largest = std::max(largest, std::abs(one));
-            }
-            sums.back() += largest * value;
-            exponents += largest * value * 0.7 * squared;
-        }
+        const Expected want_of =
+            expected(z, std::vector<float>(x.begin() + k * kWidth, x.begin() + (k + 1) * kWidth),
+                     coef, functions);
+        const std::vector<double>& sums = want_of.sums;
+        const double exponents = want_of.exponents;
         const double* in_double = near.data() + k * (functions + 2);
         const double* in_float = near_float.data() + k * (functions + 2);
         for (const double* found : {in_double, in_float}) {

@@ -290,7 +290,9 @@ class Rows:
         whole = not self.is_sparse and self.dtype == np.float64
         size = min(_MOST_TOGETHER, 1 + _LOCKED // self.block_rows)
         if self.n_rows and self.n_stored <= _FEW_VALUES:
-            kernel(range(self.n_blocks))  # threads, and holding those of BLAS, would cost more
+            # Threads, and holding those of BLAS, would cost more than the rows.
+            with np.errstate(over="ignore", invalid="ignore"):
+                kernel(range(self.n_blocks))
         elif self.n_rows:
             map_runs(kernel, self, size, lambda one, _: one, threads=threads)
         return _read_only(norms)
