@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 import time
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from benchmarks.suite.datasets.base import archive
 from benchmarks.suite.report import new_report
 from benchmarks.suite.tables import table
 
-_REPEATS = 5
+_REPEATS = 15
 _PROMISED_SPEEDUP = 10.0  # of one thread, against scikit-learn
 _PROMISED_SCALING = 1.7  # of two threads, against one
 
@@ -45,8 +46,8 @@ def main(output: Path, arguments: list[str]) -> int:
     ]
     text = (
         f"mnist, pixels divided by 255 and written as shortest decimals: {size:.0f} MB, "
-        f"{X.nnz} values. Shortest of {_REPEATS} runs (scikit-learn: 2), page cache warm, wall "
-        "clock. The arrays are the same bit for bit. "
+        f"{X.nnz} values. Shortest of {_REPEATS} runs in turn (scikit-learn: 2), page cache warm, "
+        "wall clock. The arrays are the same bit for bit. "
         f"One thread is {peer / one:.1f} times as fast as scikit-learn (promised "
         f"{_PROMISED_SPEEDUP:g}), two threads {one / two:.2f} times as fast as one (promised "
         f"{_PROMISED_SCALING:g})."
@@ -63,12 +64,17 @@ def main(output: Path, arguments: list[str]) -> int:
 def _reading(path: Path) -> dict[str, float]:
     """Return the seconds of every way to read the file."""
     read = hinge.data.read_libsvm
-    return {
-        "scikit-learn": _shortest(lambda: load_svmlight_file(str(path)), 2),
-        "one thread": _shortest(lambda: read(path, n_jobs=1), _REPEATS),
-        "two threads": _shortest(lambda: read(path, n_jobs=2), _REPEATS),
-        "one thread, float32": _shortest(lambda: read(path, dtype=np.float32), _REPEATS),
+    seconds = {"scikit-learn": _shortest(lambda: load_svmlight_file(str(path)), 2)}
+    ways: dict[str, Callable[[], Any]] = {
+        "one thread": lambda: read(path, n_jobs=1),
+        "two threads": lambda: read(path, n_jobs=2),
+        "one thread, float32": lambda: read(path, dtype=np.float32),
     }
+    # In turn, so that a slow moment of the machine meets them all.
+    for _ in range(_REPEATS):
+        for name, way in ways.items():
+            seconds[name] = min(seconds.get(name, math.inf), _shortest(way, 1))
+    return seconds
 
 
 def _shortest(run: Callable[[], Any], repeats: int) -> float:
