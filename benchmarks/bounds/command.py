@@ -72,7 +72,7 @@ def _rows(
             if each.name == penalty.SET and not known:
                 yield from penalty.held_out_errors(each)
         elif name == "passes":
-            if f"{each.name} csr" not in known:
+            if each.of == each.name and f"{each.name} csr" not in known:
                 yield from plain_pass.passes(each, 5 if quick else _ROUNDS)
         elif name == "table3":
             batches = tuple(k for k in sampled.BATCHES if f"{each.name} {k}" not in known)

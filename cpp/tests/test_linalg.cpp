@@ -97,6 +97,12 @@ void test_sparse(hinge::Random& random, const std::string& type) {
         const double got = hinge::sparse_dot(values.data(), columns.data(), w.data(), n);
         check_close(got, want, bound, "sparse_dot " + type + " of " + std::to_string(n));
 
+        // What the row does not name must not matter, be it no number.
+        auto elsewhere = w;
+        elsewhere[0] = std::numeric_limits<double>::quiet_NaN();
+        check_equal(hinge::sparse_dot(values.data(), columns.data(), elsewhere.data(), n), got,
+                    "sparse_dot beside no number " + type);
+
         auto sum = w;
         hinge::sparse_add(values.data(), columns.data(), -1.25, sum.data(), n);
         for (std::size_t k = 0; k < sum.size(); ++k) {

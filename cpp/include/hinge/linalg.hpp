@@ -10,6 +10,10 @@
 #include <cstdint>
 #include <cstring>
 
+#if defined(__AVX__)
+#include <immintrin.h>
+#endif
+
 namespace hinge {
 
 inline constexpr std::int64_t kCacheLine = 64;
@@ -37,11 +41,17 @@ inline Pack load_pack(const double* at) noexcept {
     return pack;
 }
 
+// With AVX by name: compilers convert four values in two halves and join them, and a product of
+// 676 values takes twice as long.
 inline Pack load_pack(const float* at) noexcept {
+#if defined(__AVX__)
+    return _mm256_cvtps_pd(_mm_loadu_ps(at));
+#else
     typedef float Half __attribute__((vector_size(kPackWidth * sizeof(float))));
     Half half;
     std::memcpy(&half, at, sizeof(half));
     return __builtin_convertvector(half, Pack);
+#endif
 }
 
 inline Pack multiply_add(Pack a, Pack b, Pack c) noexcept {
@@ -63,8 +73,10 @@ inline double sum(Pack pack) noexcept {
     return total;
 }
 
+// Into the second-level cache: the first level has too few line buffers for what is under way, and
+// asking for it there makes passes over data in memory 4 to 8 % slower.
 inline void ask_for(const void* at, std::int64_t bytes_ahead) noexcept {
-    __builtin_prefetch(static_cast<const char*>(at) + bytes_ahead, 0, 3);
+    __builtin_prefetch(static_cast<const char*>(at) + bytes_ahead, 0, 2);
 }
 
 // Where rows follow one another, `kAhead` bytes beyond each part are asked for as it is read; the
@@ -121,6 +133,38 @@ Pack gather_pack(const double* w, const Index* columns) noexcept {
     return pack;
 }
 
+// The last entries of a row, fewer than a register holds, times those of w: a loop over them would
+// end where the processor cannot foresee it, and rows of 50 entries would take a tenth longer.
+#if defined(__AVX2__)
+inline __m256i first_lanes(std::int64_t count) noexcept {
+    return _mm256_cmpgt_epi64(_mm256_set1_epi64x(count), _mm256_setr_epi64x(0, 1, 2, 3));
+}
+
+inline __m128i halved(__m256i lanes) noexcept {
+    const __m256i low =
+        _mm256_permutevar8x32_epi32(lanes, _mm256_setr_epi32(0, 2, 4, 6, 0, 0, 0, 0));
+    return _mm256_castsi256_si128(low);
+}
+
+inline Pack load_lanes(const double* at, __m256i lanes) noexcept {
+    return _mm256_maskload_pd(at, lanes);
+}
+
+inline Pack load_lanes(const float* at, __m256i lanes) noexcept {
+    return _mm256_cvtps_pd(_mm_maskload_ps(at, halved(lanes)));
+}
+
+inline Pack gather_lanes(const double* w, const std::int32_t* columns, __m256i lanes) noexcept {
+    const __m128i at = _mm_maskload_epi32(columns, halved(lanes));
+    return _mm256_mask_i32gather_pd(Pack{}, w, at, _mm256_castsi256_pd(lanes), sizeof(double));
+}
+
+inline Pack gather_lanes(const double* w, const std::int64_t* columns, __m256i lanes) noexcept {
+    const __m256i at = _mm256_maskload_epi64(reinterpret_cast<const long long*>(columns), lanes);
+    return _mm256_mask_i64gather_pd(Pack{}, w, at, _mm256_castsi256_pd(lanes), sizeof(double));
+}
+#endif
+
 // Inlined, like the addition below: rows of a dozen values would spend as long on the calls.
 template <class Value, class Index>
 [[gnu::always_inline]] inline double sparse_dot(const Value* __restrict values,
@@ -130,16 +174,22 @@ template <class Value, class Index>
     Pack a{};
     Pack b{};
     std::int64_t k = 0;
-    for (; k + 2 * kPackWidth <= count; k += 2 * kPackWidth) {
-        a = multiply_add(load_pack(values + k), gather_pack(w, columns + k), a);
-        b = multiply_add(load_pack(values + k + kPackWidth),
-                         gather_pack(w, columns + k + kPackWidth), b);
+    for (; k + kPackWidth <= count; k += kPackWidth) {
+        const Pack more = multiply_add(load_pack(values + k), gather_pack(w, columns + k), a);
+        a = b;  // the sums take turns
+        b = more;
     }
+#if defined(__AVX2__)
+    const __m256i lanes = first_lanes(count - k);
+    a = multiply_add(load_lanes(values + k, lanes), gather_lanes(w, columns + k, lanes), a);
+    return sum(a + b);
+#else
     double rest = 0.0;
     for (; k < count; ++k) {
         rest = multiply_add(static_cast<double>(values[k]), w[columns[k]], rest);
     }
     return rest + sum(a + b);
+#endif
 }
 
 // w += scale * row. The columns of a row are distinct, so four entries may be read before the first

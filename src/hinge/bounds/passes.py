@@ -45,6 +45,19 @@ class Sums:
     curved: Floats
     numbers: Floats
 
+    @classmethod
+    def empty(cls, width: int, *, in_one: bool = False) -> Sums:
+        """Return sums of nothing; if asked to, one vector takes the rows of both pieces."""
+        linear = np.zeros(width)
+        return cls(linear, linear if in_one else np.zeros(width), np.zeros(4))
+
+    def clear(self) -> None:
+        """Make these sums of nothing."""
+        self.linear.fill(0.0)
+        if self.curved is not self.linear:
+            self.curved.fill(0.0)
+        self.numbers.fill(0.0)
+
     def add(self, other: Sums) -> None:
         """Add other sums to these."""
         self.linear += other.linear
@@ -106,12 +119,21 @@ class Passes:
         values = max(CHUNK_VALUES, _DENSE_SUMS * rows.n_features)
         self.chunk = max(1, values * rows.n_rows // max(1, rows.n_stored))
 
-    def all_rows(self, w: Floats, b: float, pieces: Pieces, margins: Floats) -> Sums:
-        """Add up the loss over all rows and write their margins."""
+    def all_rows(
+        self, w: Floats, b: float, pieces: Pieces, margins: Floats, into: Sums | None = None
+    ) -> Sums:
+        """Add up the loss over all rows and write their margins.
+
+        ``into`` is overwritten and returned: where there are more features than rows, new sums for
+        every pass are a good part of it.
+        """
         loss = self._native_loss(pieces)
+        first = Sums.empty(self.rows.n_features) if into is None else into
+        if into is not None:
+            into.clear()
 
         def piece(span: tuple[int, int]) -> Sums:
-            sums = self._empty()
+            sums = first if span[0] == 0 else Sums.empty(self.rows.n_features)
             for part in self._calls(*span):
                 self._native.pass_over_range(
                     w, b, loss, part, margins, sums.linear, sums.curved, sums.numbers
@@ -191,10 +213,6 @@ class Passes:
             if self.check is not None:
                 self.check()
             yield begin + first, begin + last
-
-    def _empty(self) -> Sums:
-        width = self.rows.n_features
-        return Sums(np.zeros(width), np.zeros(width), np.zeros(4))
 
     def _joined(self, piece: Callable[[tuple[int, int]], Sums], length: int) -> Sums:
         """Run the pieces and add them up from first to last."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from hinge.bounds import Bound, Evaluation, Measured, ResortPolicy, SortedMargins
 from hinge.bounds.evaluation import Objective, Rounding
-from hinge.bounds.passes import Passes
+from hinge.bounds.passes import Passes, Sums
 from hinge.bounds.pieces import get_pieces
 from hinge.bounds.policy import Record
 from hinge.bounds.products import combine, dot
@@ -168,6 +168,9 @@ class EveryRow:
         total = float(problem.n_rows) if weights is None else float(weights.sum())
         self._rounding = Rounding(problem.rows, problem.n_rows, total, problem.largest_norm)
         self._margins = np.empty(problem.n_rows)
+        # A slope of one needs no multiplying, and the vectors of a text set are long.
+        self._in_one = self._pieces.slope == 1.0
+        self._sums = Sums.empty(problem.n_features, in_one=self._in_one)
 
     @property
     def penalty(self) -> float:
@@ -199,11 +202,14 @@ class EveryRow:
         """
         self._passes.threads, self._passes.check = threads, check
         pieces, n_rows = self._pieces, self._rows.n_rows
-        sums = self._passes.all_rows(w, b, pieces, self._margins)
+        sums = self._passes.all_rows(w, b, pieces, self._margins, self._sums)
         self._passes.check = None
         scale, ridge = self._objective
         square = dot(w, w)
-        combine(out, -scale * pieces.slope, sums.linear, -scale, sums.curved, (ridge, w))
+        if self._in_one:
+            combine(out, -scale, sums.curved, ridge, w)
+        else:
+            combine(out, -scale * pieces.slope, sums.linear, -scale, sums.curved, (ridge, w))
         value = scale * sums.value + 0.5 * ridge * square
         gradient_b = -scale * (pieces.slope * sums.linear_labels + sums.descent)
         bounds = self._rounding.bounds(math.sqrt(square), b, pieces, self._objective)
