@@ -12,7 +12,7 @@ from tests.solvers.data import some_weights, two_clouds
 
 import hinge
 from hinge import Interrupted, InvalidParameterError, Problem, Status, Stop
-from hinge.solvers.path import PathEvent, carried
+from hinge.solvers.path_walk import PathEvent, carried
 from hinge.testing import verify
 
 CS = [1.0, 0.01, 10.0, 0.1]

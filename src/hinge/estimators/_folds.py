@@ -25,7 +25,7 @@ from hinge.multiclass.workers import HandOver, call_here, map_in_threads
 from hinge.result import Solution, Status
 from hinge.rows import Block, Rows
 from hinge.solvers import Settings, StopFlag
-from hinge.solvers.path import PathEvent, solve_path
+from hinge.solvers.path_walk import PathEvent, solve_path
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

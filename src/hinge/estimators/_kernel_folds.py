@@ -23,7 +23,7 @@ from hinge.multiclass.workers import HandOver, call_here, map_in_threads
 from hinge.result import Point, Solution, Status
 from hinge.rows import Rows
 from hinge.solvers import Settings, StopFlag
-from hinge.solvers.path import PathEvent, solve_grid
+from hinge.solvers.path_walk import PathEvent, solve_grid
 
 Floats = NDArray[np.float64]
 

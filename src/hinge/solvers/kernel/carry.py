@@ -1,6 +1,6 @@
 r"""From one C to the next: kernel values, scores and kept rows serve on.
 
-Coefficients grow with C (:mod:`hinge.solvers.path`), and so do the scores, which are linear in
+Coefficients grow with C (:mod:`hinge.solvers.path_walk`), and so do the scores, which are linear in
 them: a run with another C begins without a single kernel value.
 """
 
