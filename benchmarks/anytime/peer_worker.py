@@ -93,7 +93,7 @@ def thundersvm(folder: Path, task: dict[str, Any]) -> Any:
     library = importlib.import_module("thundersvm")
     X, y, queries = rows(folder, "train"), np.load(folder / "y.npy"), rows(folder, "queries")
     # It keeps the kind of storage it was fitted on, and takes CSR matrices but no CSR arrays.
-    model = library.SVC(kernel="rbf", C=task["C"], gamma=task["gamma"], n_jobs=1)
+    model = library.SVC(kernel="rbf", C=task["C"], gamma=task["gamma"], n_jobs=1, max_mem_size=4096)
     return model.fit(X, y).predict, queries
 
 

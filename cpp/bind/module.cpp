@@ -26,6 +26,7 @@ void bind_stochastic(nb::module_& module);
 void bind_kernel(nb::module_& module);
 void bind_kept_terms(nb::module_& module);
 void bind_tabled_terms(nb::module_& module);
+void bind_few_queries(nb::module_& module);
 void bind_working_set(nb::module_& module);
 void bind_packed_cholesky(nb::module_& module);
 
@@ -86,6 +87,7 @@ NB_MODULE(HINGE_CORE_NAME, module) {
     bind_kernel(module);
     bind_kept_terms(module);
     bind_tabled_terms(module);
+    bind_few_queries(module);
     bind_working_set(module);
     bind_packed_cholesky(module);
 }

@@ -35,8 +35,8 @@ from hinge.rows import Rows
 
 _QUERIES = 20_000  # of a machine
 _ZEROS = 100_000  # of each machine that is zero
-_CHECKED = 20  # of them exactly, which makes 10,000 in 10,000,000
-_SINGLES = 60  # of a machine, one to three at a time
+_CHECKED = 24  # of them exactly, which makes some 12,000 in 10,000,000
+_SINGLES = 300  # of a machine, one to three at a time
 _BUDGETS = (8, 24, 48, 400, None)
 
 

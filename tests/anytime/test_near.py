@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from decimal import Decimal, localcontext
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from fuzz.anytime.exact import gaussian_value
+from tests.anytime.few_machines import (
+    Bounds,
+    assert_labels_near_zero,
+    assert_true_values_inside,
+    few_predictor,
+    few_queries,
+    step_bounds,
+)
 
 from hinge._native import core
-from hinge.anytime import AnytimePredictor, Plan, SignRule, VoteRule
-from hinge.anytime.build import Parts
-from hinge.anytime.few import FewQueries
+from hinge.anytime import VoteRule, few
 from hinge.anytime.functions import Functions
 from hinge.anytime.near import MOST_FEATURES, NearSums
 from hinge.anytime.queries import Sides
@@ -34,15 +37,16 @@ def clustered(
     return Machine(RBF(gamma), Rows(S), coef, rng.normal(scale=0.1, size=outputs)), X
 
 
-def bounds(machine: Machine, X: np.ndarray | sp.csr_array) -> tuple[tuple, tuple, tuple]:
+def bounds(machine: Machine, X: np.ndarray | sp.csr_array) -> list[Bounds]:
     """Return the intervals by inner products, by differences, and in float64."""
-    functions = Functions.of(machine)
-    few = FewQueries(functions, Sides(functions), SignRule(), None)
-    rows = Rows(X)
-    limits = few._measured(rows)
-    selfs = few._self_sums(rows, functions.centre(rows, np.float32))
-    near = (few._near(rows, selfs, limits, precision) for precision in (np.float32, np.float64))
-    return few._single(rows, selfs, limits), *near
+    found = []
+    for share, step in ((2.0, 0), (-1.0, 0), (-1.0, 1)):  # whether rows count as full
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(few, "_FULL_SHARE", share)
+            proven = step_bounds(few_queries(machine), step, X)
+        assert proven is not None
+        found.append(proven)
+    return found
 
 
 @pytest.mark.parametrize("gamma", [0.01, 1.0, 30.0])
@@ -51,12 +55,7 @@ def bounds(machine: Machine, X: np.ndarray | sp.csr_array) -> tuple[tuple, tuple
 def test_intervals_hold_true_values(gamma: float, d: int, is_sparse: bool) -> None:
     machine, X = clustered(gamma, d, outputs=2, shift=0.0 if is_sparse else 3.0)
     found = bounds(machine, sp.csr_array(X) if is_sparse else X)
-    with localcontext(prec=50):
-        for row, x in enumerate(X):
-            for f in range(2):
-                value = gaussian_value(machine, x, f)
-                for lower, upper in found:
-                    assert Decimal(float(lower[row, f])) <= value <= Decimal(float(upper[row, f]))
+    assert_true_values_inside(machine, X, found)
 
 
 def test_bounds_are_narrower_where_support_vectors_are_near() -> None:
@@ -67,25 +66,12 @@ def test_bounds_are_narrower_where_support_vectors_are_near() -> None:
 
 
 def test_labels_of_a_few_queries_are_those_of_the_full_evaluation() -> None:
-    machine, X = clustered(1.0, 12, n=400)
-    values = machine.values(Rows(X))[:, 0]
-    for nearest in (0.0, 1e-9, 1e-5, 1e-3):  # of the first query's value to zero
-        machine.intercept[0] = nearest - (values[0] - machine.intercept[0])
-        values = machine.values(Rows(X))[:, 0]
-        functions = Functions.of(machine)
-        parts = Parts(Plan(uses_single=True), functions, None, Sides(functions))
-        fast = AnytimePredictor(machine, SignRule(), np.arange(2), 12, parts)
-        for size in (1, 5):
-            for k in range(0, 20, size):
-                want = (values[k : k + size] >= 0.0).astype(int)
-                np.testing.assert_array_equal(fast.predict(X[k : k + size]), want)
+    assert_labels_near_zero(*clustered(1.0, 12, n=400), size=5)
 
 
 def test_votes_of_a_few_queries() -> None:
     machine, X = clustered(0.5, 12, n=300, outputs=6)
-    functions = Functions.of(machine)
-    parts = Parts(Plan(uses_single=True), functions, None, Sides(functions))
-    fast = AnytimePredictor(machine, VoteRule(4), np.arange(4), 12, parts)
+    fast = few_predictor(machine, VoteRule(4), 4)
     right = VoteRule(4).codes(machine.values(Rows(X)))
     np.testing.assert_array_equal([fast.predict(X[k : k + 1])[0] for k in range(20)], right)
 
@@ -102,9 +88,7 @@ def test_where_differences_prove_nothing() -> None:
     n = MOST_FEATURES + 1
     rows = Rows(sp.csr_array(np.eye(3, n)))
     machine = Machine(RBF(1.0), rows, np.ones((3, 1)), np.array([-0.5]))
-    functions = Functions.of(machine)
-    parts = Parts(Plan(uses_single=True), functions, None, Sides(functions))
-    fast = AnytimePredictor(machine, SignRule(), np.arange(2), n, parts)
+    fast = few_predictor(machine)
     np.testing.assert_array_equal(fast.predict(rows.matrix[:1]), [1])
 
 

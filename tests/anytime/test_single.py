@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from fuzz.anytime.exact import exact_value, gaussian_value
+from tests.anytime.few_machines import few_predictor, few_queries
 from tests.anytime.machines import KERNELS, random_machine
 
 from hinge.anytime import AnytimePredictor, Options, Plan, SignRule, VoteRule
 from hinge.anytime.build import Parts, build
-from hinge.anytime.few import MOST, FewQueries
+from hinge.anytime.few import MOST
 from hinge.anytime.functions import Functions
 from hinge.anytime.queries import Queries, Sides
 from hinge.anytime.rules import widened
@@ -169,19 +170,19 @@ def test_a_few_queries_have_the_labels_of_many(is_sparse: bool, shift: float) ->
     X = X + shift
     X[7] = 1e6  # beyond the norm that the bounds are made for
     queries = sp.csr_array(X) if is_sparse else X
-    functions = Functions.of(machine)
-    few = FewQueries(functions, Sides(functions), SignRule(), None)
+    few = few_queries(machine)
     full = SignRule().codes(machine.values(Rows(queries)))
     proven = 0
     for size in (1, 3, MOST):
         for first in range(0, 60, size):
             found = few.codes(Rows(queries[first : first + size]))
+            assert found is not None
+            codes, settled = found[0], found[0] >= 0
+            assert found[1] == np.sum(~settled)
+            np.testing.assert_array_equal(codes[settled], full[first : first + size][settled])
             if first <= 7 < first + size:
-                assert found is None
-            if found is not None:
-                settled, codes = found
-                np.testing.assert_array_equal(codes[settled], full[first : first + size][settled])
-                proven += int(settled.sum())
+                assert not settled[7 - first]
+            proven += int(settled.sum())
     assert proven > 120
 
 
@@ -192,15 +193,11 @@ def test_near_ties_are_not_decided_from_a_few() -> None:
     machine = Machine(
         RBF(0.5), Rows(np.vstack((half, mirrored))), np.vstack((coef, -coef)), np.zeros(1)
     )
-    functions = Functions.of(machine)
-    few = FewQueries(functions, Sides(functions), SignRule(), None)
+    few = few_queries(machine)
     X = rng.normal(size=(40, 3))
     X[:, 2] = 1e-12
-    assert not any(few.codes(Rows(X[k : k + 1]))[0].any() for k in range(40))
-    plan = Plan(uses_single=True)
-    fast = AnytimePredictor(
-        machine, SignRule(), np.arange(2), 3, Parts(plan, functions, None, Sides(functions))
-    )
+    assert all(few.codes(Rows(X[k : k + 1])) == (np.array([-1]), 1) for k in range(40))
+    fast = few_predictor(machine)
     right = SignRule().codes(machine.values(Rows(X)))
     labels = [fast.predict(X[k : k + 1])[0] for k in range(40)]
     np.testing.assert_array_equal(labels, right)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from decimal import Decimal, localcontext
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from fuzz.anytime.exact import gaussian_value
+from tests.anytime.few_machines import (
+    assert_labels_near_zero,
+    assert_true_values_inside,
+    few_queries,
+    step_bounds,
+)
 
 from hinge._native import core
-from hinge.anytime import AnytimePredictor, Plan, SignRule
-from hinge.anytime.build import Parts
 from hinge.anytime.functions import Functions
-from hinge.anytime.queries import Sides
 from hinge.anytime.single import SingleSums
 from hinge.anytime.whole import WholeSums
 from hinge.kernels import RBF
@@ -42,32 +42,26 @@ def whole_sums(machine: Machine) -> WholeSums | None:
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_intervals_hold_true_values(q: int, d: int, dtype: type) -> None:
     machine, X = multiples(q, d, dtype, outputs=2)
+    X[:, ::3] = 0.0  # features that are skipped
     sums = whole_sums(machine)
     assert sums is not None
     assert sums.multiple % q == 0
-    found = sums.intervals(Rows(X), machine.intercept)
+    found = step_bounds(few_queries(machine), 0, X)
     assert found is not None
-    lower, upper = found
     size = np.abs(machine.coefficients).sum()
-    assert np.all(upper - lower < 200.0 * 2.0**-24 * size)
-    with localcontext(prec=50):
-        for row, x in enumerate(X):
-            for f in range(2):
-                value = gaussian_value(machine, x.astype(np.float64), f)
-                assert Decimal(float(lower[row, f])) <= value <= Decimal(float(upper[row, f]))
+    assert np.all(found[1] - found[0] < 200.0 * 2.0**-24 * size)
+    assert_true_values_inside(machine, X, [found])
 
 
 def test_other_terms_and_queries_are_left_alone() -> None:
     machine, X = multiples(255, 6)
-    sums = whole_sums(machine)
-    assert sums is not None
-    intercept = machine.intercept
-    assert sums.intervals(Rows(X), intercept) is not None
-    assert sums.intervals(Rows(sp.csr_array(X)), intercept) is None
+    few = few_queries(machine)
+    assert step_bounds(few, 0, X) is not None
     for change in (1e-4, 1000.0 / 255.0 * 300.0):
         other = X.copy()
         other[3, 2] += change
-        assert sums.intervals(Rows(other), intercept) is None
+        assert step_bounds(few, 0, other) is None
+    assert whole_sums(machine) is not None
     rng = np.random.default_rng(0)
     for S in (rng.normal(size=(20, 6)), 1e6 * np.ones((3, 6)), sp.csr_array(np.eye(6))):
         coef = np.ones((S.shape[0], 1))
@@ -76,18 +70,7 @@ def test_other_terms_and_queries_are_left_alone() -> None:
 
 def test_labels_of_a_few_queries_are_those_of_the_full_evaluation() -> None:
     machine, X = multiples(1000, 9, np.float32, n=300)
-    X = np.concatenate((X, X[:5] + np.float32(1e-5)))
-    values = machine.values(Rows(X))[:, 0]
-    for nearest in (0.0, 1e-9, 1e-6, 1e-3):  # of the first query's value to zero
-        machine.intercept[0] += nearest - values[0]
-        values = machine.values(Rows(X))[:, 0]
-        functions = Functions.of(machine)
-        parts = Parts(Plan(uses_single=True), functions, None, Sides(functions))
-        fast = AnytimePredictor(machine, SignRule(), np.arange(2), 9, parts)
-        for size in (1, 4):
-            for k in range(0, 20, size):
-                want = (values[k : k + size] >= 0.0).astype(int)
-                np.testing.assert_array_equal(fast.predict(X[k : k + size]), want)
+    assert_labels_near_zero(machine, np.concatenate((X, X[:5] + np.float32(1e-5))), size=4)
 
 
 def test_the_compiled_core_refuses_what_would_overflow() -> None:

@@ -138,7 +138,7 @@ class TabledTerms {
     void evaluate(const Rows& rows, const Number& number, std::int64_t count, std::int64_t* out,
                   std::int64_t* selfs) const {
         std::fill_n(out, count * sums_, std::int64_t{0});
-        std::vector<TabledPoint> tile(static_cast<std::size_t>(kTilePoints));
+        std::vector<TabledPoint> tile(static_cast<std::size_t>(std::min(kTilePoints, count)));
         for (std::int64_t first = 0; first < count; first += kTilePoints) {
             const std::int64_t size = std::min(kTilePoints, count - first);
             for (std::int64_t r = 0; r < size; ++r) {

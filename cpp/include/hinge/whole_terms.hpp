@@ -3,7 +3,8 @@
 // Rows that are whole multiples of one number, such as pixels / 255 or values of three digits, take
 // half the memory of float32, and an instruction multiplies and adds two features of a lane at
 // once. Squared norms are below 2^29, so that no sum of 32 bits overflows:
-// |x'z| <= ||x|| ||z|| < 2^29, and every partial sum of it is one of shorter rows.
+// |x'z| <= ||x|| ||z|| < 2^29, and every partial sum of it is one of shorter rows. Two features of
+// a point that are both zero are skipped.
 #pragma once
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include "hinge/aligned.hpp"
 #include "hinge/term_coefficients.hpp"
@@ -70,18 +72,16 @@ class WholeTerms {
     void sums(float gamma, const std::int16_t* points, std::int64_t count, double* out) const {
         const std::int64_t columns = functions() + 2;
         std::fill_n(out, count * columns, 0.0);
-        AlignedVector<std::int32_t> row(static_cast<std::size_t>(pairs_));
+        std::vector<Pair> row(static_cast<std::size_t>(pairs_) + 1);
         for (std::int64_t first = 0; first < count; ++first) {
             const std::int16_t* point = points + first * width_;
-            for (std::int64_t k = 0; k < pairs_; ++k) {
-                row[static_cast<std::size_t>(k)] = pair_at(point, k);
-            }
+            const std::int64_t filled = read_pairs(point, row.data());
             const auto self = static_cast<std::int32_t>(whole_square(point, width_));
             const auto panels = static_cast<std::size_t>(coef_.length() / kRows);
             for (std::size_t p = 0; p < panels; ++p) {
                 coef_.add<float>(gamma, p, out + first * columns,
                                  [&](std::int64_t at, Register<float>* squares) {
-                                     square_distances(p, at, row.data(), self, squares);
+                                     square_distances(p, at, row.data(), filled, self, squares);
                                  });
             }
         }
@@ -90,6 +90,21 @@ class WholeTerms {
   private:
     static constexpr std::int64_t kRows = TermCoefficients::kRows;
     static constexpr std::int64_t kRegisters = TermCoefficients::kRegistersAtATime;
+
+    struct Pair {
+        std::int64_t place;
+        std::int32_t value;
+    };
+
+    // Writes the pairs of features of a point that are not both zero; returns how many they are.
+    std::int64_t read_pairs(const std::int16_t* point, Pair* row) const noexcept {
+        std::int64_t filled = 0;
+        for (std::int64_t k = 0; k < pairs_; ++k) {
+            row[filled] = {k * kRows, pair_at(point, k)};
+            filled += row[filled].value != 0 ? 1 : 0;
+        }
+        return filled;
+    }
 
     // Two neighbouring features in 32 bits, the second 0 beyond the last.
     std::int32_t pair_at(const std::int16_t* row, std::int64_t k) const noexcept {
@@ -105,17 +120,18 @@ class WholeTerms {
         return lanes;
     }
 
-    void square_distances(std::size_t p, std::int64_t at, const std::int32_t* row,
+    void square_distances(std::size_t p, std::int64_t at, const Pair* row, std::int64_t filled,
                           std::int32_t self, Register<float>* squares) const noexcept {
         constexpr std::int64_t kLane = kLanes<float>;
         const auto first = static_cast<std::int64_t>(p) * kRows;
         const std::int32_t* lanes = values_.data() + first * pairs_ + at;
         WholeLanes sums[kRegisters] = {};
-        for (std::int64_t k = 0; k < pairs_; ++k, lanes += kRows) {
-            const WholeLanes value = WholeLanes{} + row[k];
+        for (const Pair* pair = row; pair != row + filled; ++pair) {
+            const WholeLanes value = WholeLanes{} + pair->value;
+            const std::int32_t* of_pair = lanes + pair->place;
 #pragma GCC unroll 4
             for (std::int64_t u = 0; u < kRegisters; ++u) {
-                sums[u] += pair_products(value, load_lanes(lanes + u * kLane));
+                sums[u] += pair_products(value, load_lanes(of_pair + u * kLane));
             }
         }
 #pragma GCC unroll 4

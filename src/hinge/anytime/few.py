@@ -1,75 +1,47 @@
-"""A few queries at a time: the same bounds with next to no arithmetic in Python.
+"""A few queries at a time: the same bounds without any arithmetic in Python.
 
 For one query the many small arrays of a stage cost more than its sums. All bounds grow with the
 norm of a query; so they are computed once, for a norm beyond that of the support vectors, and hold
-for every query of at most that norm. Rows with zeros, which inner products skip, are summed in
-float32 by inner products; others as whole multiples of a number, if they are such, else by
-differences; what that leaves open in float64, over the same
-packed terms, which are in the cache by then. Whatever is open after that is evaluated in full.
+for every query of at most that norm. The compiled core then goes through a short list of sums, one
+call for all of it: a table of kernel values, or whole multiples of a number where rows are such;
+else inner products in float32 for rows with zeros, which these skip, and differences for others;
+what that leaves open in float64, over the same packed terms, which are in the cache by then.
+Whatever is open after that is evaluated in full.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hinge._native import core
 from hinge.anytime.functions import Functions
 from hinge.anytime.near import NearSums
-from hinge.anytime.queries import Queries, Sides
-from hinge.anytime.rules import Rule
-from hinge.anytime.sides import Precision, Side
+from hinge.anytime.queries import Sides
+from hinge.anytime.rules import LargestRule, Rule, SignRule, VoteRule
+from hinge.anytime.sides import Side
 from hinge.anytime.single import SingleSums
 from hinge.anytime.tabled import TabledStage, TabledSums
 from hinge.anytime.whole import WholeSums
 from hinge.kernels import RBF
 from hinge.kernels.gamma import number
-from hinge.machines.native_rows import self_sums, view
 from hinge.rows import Rows
 
 Floats = NDArray[np.float64]
+Found = tuple[NDArray[np.int64], int]
 
-MOST = 16  # queries that are few
+# Queries that are few. They are evaluated one by one: whole numbers take so little memory that more
+# of them gain little by sharing what they read, while terms in float32 are read from afar.
+MOST = 128
+_MOST_IN_SINGLE = 16
+_VALUES_A_CALL = 1 << 27  # of packed terms that one native call reads: some 20 ms
 _SAMPLE_ROWS = 256
 _FULL_SHARE = 0.75  # of values that are not zero: above it the compiled core skips none
 _ROOM = 1.5  # by how much a query's norm may exceed those of the support vectors
-
-
-@dataclass(frozen=True)
-class _Limits:
-    """What holds for all queries of at most some norm, dense or sparse.
-
-    Parameters
-    ----------
-    wide, narrow : float
-        The squared norms, from the centres of the full evaluation and of float32.
-    full : ndarray of shape (n_functions,)
-        What rounding may do to the full evaluation.
-    share, fixed : float, ndarray of shape (n_functions,)
-        What rounding may do in float32: a share of the sizes that were summed, and so much more.
-    kept : core.KeptTerms
-        The packed terms.
-    near : tuple of NearSums or None
-        What rounding may do to sums by differences in float32, and in float64.
-    whole : WholeSums or None
-        Sums over whole multiples, where the terms are such and have few zeros.
-    is_full : bool
-        Whether most values of the terms are not zero, so that inner products cost as much.
-    """
-
-    wide: float
-    narrow: float
-    full: Floats
-    share: float
-    fixed: Floats
-    kept: Any
-    near: tuple[NearSums | None, NearSums | None]
-    whole: WholeSums | None
-    is_full: bool
 
 
 class FewQueries:
@@ -93,130 +65,158 @@ class FewQueries:
         self._functions, self._sides, self._rule = functions, sides, rule
         self._table = None if table is None else TabledSums(functions, table.table)
         self._sums = SingleSums.of(functions)
-        self._limits: dict[bool, _Limits] = {}
+        self._width = functions.terms.n_features
+        self._rows_a_call = max(1, _VALUES_A_CALL // (functions.terms.n_rows * self._width))
+        self._natives: dict[bool, tuple[core.FewQueries, int]] = {}
 
     @staticmethod
-    def takes(functions: Functions) -> bool:
-        """Return whether bounds grow with norms alone, and kernel values are at most 1.
+    def takes(functions: Functions, rule: Rule) -> bool:
+        """Return whether bounds grow with norms alone, and the compiled core knows the rule.
 
         Parameters
         ----------
         functions : Functions
             The functions.
+        rule : Rule
+            What makes labels of values.
         """
         native = functions.native
-        return isinstance(native.kernel, RBF) and not native.is_normalised
+        is_gaussian = isinstance(native.kernel, RBF) and not native.is_normalised
+        return is_gaussian and _rule_name(rule) is not None
 
-    def codes(self, rows: Rows) -> tuple[NDArray[np.bool_], NDArray[np.intp]] | None:
-        """Return which queries are proven, and the codes of those; None if no bound holds.
+    def most(self, is_sparse: bool) -> int:
+        """Return how many dense or sparse queries are few.
+
+        Parameters
+        ----------
+        is_sparse : bool
+            Whether the queries are sparse.
+        """
+        return self._ready(is_sparse)[1]
+
+    def codes(self, rows: Rows) -> Found | None:
+        """Return the code of every query, -1 where none is proven, and how many these are.
 
         Parameters
         ----------
         rows : Rows
             The queries.
+
+        Returns
+        -------
+        codes : ndarray of int64
+            The codes.
+        n_open : int
+            How many queries are open. Nothing at all is returned if the rows were changed since.
         """
-        with np.errstate(over="ignore", invalid="ignore"):
-            return self._codes(rows)
+        size = self._rows_a_call
+        if rows.n_rows > size:
+            ids = np.arange(rows.n_rows)
+            parts = [self.codes(rows.take(ids[k : k + size])) for k in ids[::size]]
+            told = [part for part in parts if part is not None]
+            if len(told) < len(parts):
+                return None
+            return np.concatenate([part[0] for part in told]), sum(part[1] for part in told)
+        columns, offsets = (rows.indices, rows.indptr) if rows.is_sparse else (None, None)
+        return self._codes(rows.n_rows, rows.values, columns, offsets)
 
-    def _codes(self, rows: Rows) -> tuple[NDArray[np.bool_], NDArray[np.intp]] | None:
-        limits = self._limits.get(rows.is_sparse)
-        if limits is None:
-            limits = self._limits[rows.is_sparse] = self._measured(rows)
-        wide = self._self_sums(rows, self._functions.centre(rows))
-        if not wide.max() <= limits.wide:
+    def codes_at_once(self, X: Any) -> Found | None:
+        """Return the same for queries that need no preparation; None of all others.
+
+        Arrays and CSR matrices of the usual types go to the compiled core as they are: it looks
+        through their structure, and leaves rows open that hold no numbers or whose squares
+        overflow, to be refused by whoever prepares them.
+
+        Parameters
+        ----------
+        X : object
+            What the caller has.
+        """
+        kind = type(X)
+        is_sparse = kind is sp.csr_matrix or kind is sp.csr_array
+        if not (is_sparse or kind is np.ndarray) or X.ndim != 2 or X.dtype != np.float64:
             return None
-        if self._table is not None:
-            found = self._table.intervals(Queries(self._sides, rows), np.arange(rows.n_rows))
-            return self._settled(found, limits)
-        centre = self._functions.centre(rows, np.float32)
-        is_same = centre is self._functions.centre(rows)
-        narrow = wide if is_same else self._self_sums(rows, centre)
-        if not narrow.max() <= limits.narrow:
+        most = min(self.most(is_sparse), self._rows_a_call)
+        if not 0 < X.shape[0] <= most or X.shape[1] != self._width:
             return None
-        settled, codes = self._settled(self._first(rows, narrow, limits), limits)
-        if limits.near[1] is None or settled.all():
-            return settled, codes
-        last = self._near(rows, narrow, limits, np.float64)
-        nearer, others = self._settled(last, limits)
-        return settled | nearer, np.where(settled, codes, others)
+        if not is_sparse:
+            flags = X.flags
+            is_plain = flags.c_contiguous and flags.aligned
+            return self._codes(X.shape[0], X, None, None) if is_plain else None
+        try:
+            return self._codes(X.shape[0], X.data, X.indices, X.indptr)
+        except TypeError:  # no arrays of numbers
+            return None
 
-    def _first(self, rows: Rows, selfs: Floats, limits: _Limits) -> tuple[Floats, Floats]:
-        """Return bounds by what is cheapest for such rows."""
-        if limits.whole is not None:
-            found = limits.whole.intervals(rows, self._functions.intercept)
-            if found is not None:
-                return found
-        if limits.is_full and limits.near[0] is not None:
-            return self._near(rows, selfs, limits, np.float32)
-        return self._single(rows, selfs, limits)
+    def _codes(self, count: int, values: Any, columns: Any, offsets: Any) -> Found | None:
+        native = self._ready(columns is not None)[0]
+        codes = np.empty(count, dtype=np.int64)
+        n_open = native.codes(values, columns, offsets, codes)
+        return None if n_open < 0 else (codes, n_open)
 
-    def _settled(
-        self, found: tuple[Floats, Floats], limits: _Limits
-    ) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
-        """Return which queries intervals settle, less what the full evaluation may be off by."""
-        # Rules take nothing for proven that is no number: all of their comparisons are then false.
-        return self._rule.settled(found[0] - limits.full, found[1] + limits.full)
+    def _ready(self, is_sparse: bool) -> tuple[core.FewQueries, int]:
+        """Return what classifies dense or sparse queries, made once, and how many are few."""
+        found = self._natives.get(is_sparse)
+        if found is None:
+            found = self._natives[is_sparse] = self._made(is_sparse)
+        return found
 
-    def _single(self, rows: Rows, selfs: Floats, limits: _Limits) -> tuple[Floats, Floats]:
-        """Return bounds by sums in float32."""
+    def _made(self, is_sparse: bool) -> tuple[core.FewQueries, int]:
+        """Return what classifies dense or sparse queries, from the general bounds."""
         functions = self._functions
-        centre = functions.centre(rows, np.float32)
-        choice, narrow = functions.native.choice, selfs.astype(np.float32)
-        points = core.KernelRowsFloat(view(rows), choice, narrow, None, centre)
-        sums = np.empty((rows.n_rows, len(functions.intercept) + 1))
-        limits.kept.sums(points, 0, None, sums)
-        values = sums[:, :-1] + functions.intercept
-        errors = sums[:, -1:] * limits.share + limits.fixed + 1e-15 * np.abs(values)
-        return values - errors, values + errors
-
-    def _near(
-        self, rows: Rows, selfs: Floats, limits: _Limits, precision: Precision
-    ) -> tuple[Floats, Floats]:
-        """Return bounds by differences in float32, or by sums in float64."""
-        functions = self._functions
-        is_double = precision is np.float64
-        kind: Any = core.KernelRowsDouble if is_double else core.KernelRowsFloat
-        centre, choice = functions.centre(rows, np.float32), functions.native.choice
-        points = kind(view(rows), choice, selfs.astype(precision, copy=False), None, centre)
-        sums = np.empty((rows.n_rows, len(functions.intercept) + 2))
-        (limits.kept.wide_sums if is_double else limits.kept.near_sums)(points, 0, sums)
-        near = limits.near[is_double]
-        assert near is not None
-        return near.intervals(sums, functions.intercept)
-
-    def _self_sums(self, rows: Rows, centre: Floats | None) -> Floats:
-        if centre is None:
-            return rows.squared_norms
-        return self_sums(self._functions.native, view(rows), centre, np.float64)
-
-    def _measured(self, like: Rows) -> _Limits:
-        """Return the limits for dense or for sparse queries, from the general bounds."""
-        functions = self._functions
+        like = _like(functions.terms, is_sparse)
         support = self._sides.get("support", functions.machine.support, like, np.float64)
-        terms = self._sides.get("terms", functions.terms, like, np.float32)
-        one = np.array([0])
-        wide, narrow = (_beyond(side.part(one), side) for side in (support, terms))
-        full = functions.full_errors(wide, support)[0]
-        # The bounds are an affine function of the sizes that were summed: two of them give it.
-        sizes = np.zeros((1, len(functions.intercept) + 1))
-        none = self._sums.errors(sizes, narrow, terms)[0]
-        sizes[:, -1] = 1.0
-        share = float(np.max(self._sums.errors(sizes, narrow, terms)[0] - none))
+        wide = _beyond(support)
+        narrow_centre = None if self._table is not None else functions.centre(like, np.float32)
+        name = _rule_name(self._rule)
+        assert name is not None
+        terms = None
+        if self._table is None:
+            terms = self._sides.get("terms", functions.terms, like, np.float32)
+        native = core.FewQueries(
+            self._width,
+            _squared(wide),
+            np.inf if terms is None else _squared(_beyond(terms)),
+            functions.full_errors(wide, support)[0] * (1.0 + 1e-12),
+            functions.intercept,
+            functions.centre(like),
+            narrow_centre,
+            name,
+            getattr(self._rule, "n_classes", 2),
+        )
+        if self._table is not None:
+            self._table.add_to(native)
+        return native, MOST if terms is None else self._add_sums(native, terms, like)
+
+    def _add_sums(self, native: core.FewQueries, terms: Side, like: Rows) -> int:
+        """Add the cheapest sums first, 0, then what follows, 1; return how many rows are few."""
+        functions, point = self._functions, _beyond(terms)
         kernel: Any = functions.native.kernel
         gamma = number(kernel.gamma)
-        is_full = self._filled(like) > _FULL_SHARE
-        near = partial(NearSums.of, self._sums, gamma, narrow, terms)
-        return _Limits(
-            _squared(wide),
-            _squared(narrow),
-            full * (1.0 + 1e-12),
-            share * (1.0 + 1e-6),
-            none * (1.0 + 1e-6),
-            core.KeptTerms(terms.rows, np.ascontiguousarray(functions.coef.T)),
-            (near(np.float32), near(np.float64)),
-            WholeSums.of(self._sums, gamma) if is_full and not like.is_sparse else None,
-            is_full,
+        kept = core.KeptTerms(terms.rows, np.ascontiguousarray(functions.coef.T))
+        near, wide = (
+            NearSums.of(self._sums, gamma, point, terms, precision)
+            for precision in (np.float32, np.float64)
         )
+        whole = None if like.is_sparse else WholeSums.of(self._sums, gamma)
+        if whole is not None:
+            whole.add_to(native)
+        if near is not None and self._filled(like) > _FULL_SHARE:
+            native.add_differences(0, kept, gamma, near.slope, near.share, near.fixed)
+        else:
+            native.add_products(0, kept, gamma, 0.0, *self._product_bounds(point, terms))
+        if wide is not None:
+            native.add_wide(1, kept, gamma, wide.slope, wide.share, wide.fixed)
+        return _MOST_IN_SINGLE if whole is None else MOST
+
+    def _product_bounds(self, point: Side, terms: Side) -> tuple[float, Floats]:
+        """Return what rounding does to inner products: a share of sizes, and so much more."""
+        # The bounds are an affine function of the sizes that were summed: two of them give it.
+        sizes = np.zeros((1, len(self._functions.intercept) + 1))
+        none = self._sums.errors(sizes, point, terms)[0]
+        sizes[:, -1] = 1.0
+        share = float(np.max(self._sums.errors(sizes, point, terms)[0] - none))
+        return share * (1.0 + 1e-6), none * (1.0 + 1e-6)
 
     def _filled(self, like: Rows) -> float:
         """Return which share of the values of a few terms is not zero, measured from the centre."""
@@ -228,9 +228,22 @@ class FewQueries:
         return float(np.mean(filled))
 
 
-def _beyond(point: Side, side: Side) -> Side:
+def _rule_name(rule: Rule) -> str | None:
+    """Return what the compiled core calls a rule; None if it has no such rule."""
+    if isinstance(rule, SignRule):
+        return "strict sign" if rule.is_strict else "sign"
+    return {LargestRule: "largest", VoteRule: "votes"}.get(type(rule))
+
+
+def _like(terms: Rows, is_sparse: bool) -> Rows:
+    """Return a row that is stored as queries are."""
+    shape = 1, terms.n_features
+    return Rows(sp.csr_array(shape) if is_sparse else np.zeros(shape))
+
+
+def _beyond(side: Side) -> Side:
     """Return a point of a norm that is beyond those of a side."""
-    return replace(point, norms=np.array([_ROOM * float(np.max(side.norms))]))
+    return replace(side.part(np.array([0])), norms=np.array([_ROOM * float(np.max(side.norms))]))
 
 
 def _squared(point: Side) -> float:

@@ -29,7 +29,6 @@ fifth more covers products of errors.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,21 +98,6 @@ class NearSums:
             by_products = (n + 8) * UNIT_ROUNDOFF * (norm + largest) ** 2
             return bounds_of(sums, gamma, off, 4, by_products, precision)
         return bounds_of(sums, gamma, off, min(n, _TOGETHER) + -(-n // _TOGETHER) + 3)
-
-    def intervals(self, sums: Any, intercept: Floats) -> tuple[Floats, Floats]:
-        """Return bounds on decision values.
-
-        Parameters
-        ----------
-        sums : ndarray of shape (n, n_functions + 2)
-            The sums, then g and h.
-        intercept : ndarray of shape (n_functions,)
-            Intercepts.
-        """
-        values = sums[:, :-2] + intercept
-        errors = self.slope * sums[:, -1:] + self.share * sums[:, -2:-1] + self.fixed
-        errors += 1e-15 * np.abs(values)
-        return values - errors, values + errors
 
 
 def bounds_of(

@@ -98,25 +98,25 @@ class AnytimePredictor:
         ndarray of shape (n_samples,)
             The labels of the full evaluation.
         """
+        few = self._few
+        found = None if few is None else few.codes_at_once(X)
+        if found is not None and found[1] == 0:
+            return np.asarray(self.classes[found[0]])
         rows = self.rows(X)
-        if 0 < rows.n_rows <= MOST and self._few is not None:
-            found = self._few.codes(rows)
-            if found is not None:
-                return np.asarray(self.classes[self._completed(rows, *found)])
-        return self.predict_certified(rows).labels
+        if found is None and few is not None and rows.n_rows <= MOST:
+            found = few.codes(rows) if rows.n_rows <= few.most(rows.is_sparse) else None
+        if found is None:
+            return self.predict_certified(rows).labels
+        return np.asarray(self.classes[self._completed(rows, found[0])])
 
-    def _completed(
-        self, rows: Rows, settled: NDArray[np.bool_], codes: NDArray[np.intp]
-    ) -> NDArray[np.intp]:
+    def _completed(self, rows: Rows, codes: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the codes of a few queries, those that are open evaluated in full."""
-        if settled.all():
-            return codes
-        ids = np.flatnonzero(~settled)
-        some = rows if len(ids) == rows.n_rows else rows.take(ids)
-        with np.errstate(over="ignore", invalid="ignore"):
-            values = finite(self.full_values(some), ids)
-        codes = codes.copy()
-        codes[ids] = self.rule.codes(values)
+        ids = np.flatnonzero(codes < 0)
+        if len(ids):
+            some = rows if len(ids) == rows.n_rows else rows.take(ids)
+            with np.errstate(over="ignore", invalid="ignore"):
+                values = finite(self.full_values(some), ids)
+            codes[ids] = self.rule.codes(values)
         return codes
 
     @cached_property
@@ -125,7 +125,9 @@ class AnytimePredictor:
         parts, plan = self.parts, self.parts.plan
         if parts.functions is None or parts.sides is None:
             return None
-        if not (plan.uses_table or plan.uses_single) or not FewQueries.takes(parts.functions):
+        if not (plan.uses_table or plan.uses_single):
+            return None
+        if not FewQueries.takes(parts.functions, self.rule):
             return None
         table = TabledStage.of(parts.functions) if plan.uses_table else None
         return FewQueries(parts.functions, parts.sides, self.rule, table)

@@ -264,6 +264,30 @@ class TabledSums:
         errors = errors + 8.0 * UNIT_ROUNDOFF * np.abs(functions.intercept)
         return np.asarray(errors * 1.0001 + 1e-280)
 
+    def add_to(self, native: core.FewQueries) -> None:
+        """Add the sums to what classifies a few queries, as one of the first.
+
+        Parameters
+        ----------
+        native : core.FewQueries
+            What is added to; it looks which queries the table is for.
+        """
+        table = self.table
+        native.add_table(
+            0,
+            self.native,
+            table.middle,
+            table.slope,
+            table.step,
+            float(table.factor),
+            table.is_distance,
+            self.sums,
+            self.of_bases,
+            np.ascontiguousarray(self.direction, dtype=np.float64),
+            np.array([one.steps for one in self.digits]),
+            self.errors,
+        )
+
     def intervals(self, queries: Queries, ids: Ids) -> tuple[Floats, Floats]:
         """Return bounds on the true decision values of some queries.
 

@@ -25,7 +25,6 @@ from hinge._native import core
 from hinge.anytime.near import NearSums, bounds_of
 from hinge.anytime.sides import SINGLE_ROUNDOFF
 from hinge.anytime.single import SingleSums
-from hinge.rows import Rows
 
 Floats = NDArray[np.float64]
 
@@ -95,30 +94,25 @@ class WholeSums:
         kept = core.WholeTerms(whole.astype(np.int16), coef)
         return WholeSums(multiple, left, gamma / multiple**2, kept, bounds)
 
-    def intervals(self, rows: Rows, intercept: Floats) -> tuple[Floats, Floats] | None:
-        """Return bounds on decision values; None if a query is no whole multiple.
+    def add_to(self, native: core.FewQueries) -> None:
+        """Add the sums to what classifies a few queries, as one of the first.
 
         Parameters
         ----------
-        rows : Rows
-            The queries.
-        intercept : ndarray of shape (n_functions,)
-            Intercepts.
+        native : core.FewQueries
+            What is added to; it looks which queries are such multiples.
         """
-        if rows.is_sparse:
-            return None
-        values = rows.values.astype(np.float64, copy=False)
-        square = float(rows.squared_norms.max())
-        # Squared norms below 2^29 leave no number beyond 16 bits.
-        norm = math.sqrt(square) + self.left
-        if not 1.001 * (norm * self.multiple) ** 2 < _MOST_SQUARE:
-            return None
-        whole = np.rint(values * float(self.multiple))
-        if not _left(values, whole, self.multiple, square) <= self.left:
-            return None
-        sums = np.empty((rows.n_rows, len(intercept) + 2))
-        self.kept.sums(self.gamma, whole.astype(np.int16), sums)
-        return self.bounds.intervals(sums, intercept)
+        bounds = self.bounds
+        native.add_whole(
+            0,
+            self.kept,
+            self.gamma,
+            float(self.multiple),
+            self.left,
+            bounds.slope,
+            bounds.share,
+            bounds.fixed,
+        )
 
 
 def _multiple(values: Floats, largest: float, gamma: float) -> int | None:
@@ -148,6 +142,6 @@ def _left(values: Floats, whole: Floats, multiple: int, square: float) -> float:
         The largest squared norm of the rows.
     """
     off = values - whole / multiple
-    squares = off[0] @ off[0] if len(off) == 1 else np.einsum("ij,ij->i", off, off).max()
+    squares = np.einsum("ij,ij->i", off, off).max()
     # A quotient is rounded once, and so is a difference.
     return 1.001 * (math.sqrt(squares) + 2.0**-51 * math.sqrt(square))
