@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.anytime import orderings, speed
+from benchmarks.anytime import latency, orderings, speed
 from benchmarks.kernel.record import Record, Row
 from benchmarks.suite.report import new_report
 from benchmarks.suite.tables import table
@@ -18,7 +18,7 @@ _PAGE = "anytime.md"
 def main(output: Path, arguments: list[str], fresh: bool = False, quick: bool = False) -> int:
     """Measure what the record lacks, write a page, and return 1 if a label has changed."""
     record = Record(output / "anytime.json", fresh)
-    tables: tuple[list[Row], list[Row]] = ([], [])
+    tables: tuple[list[Row], list[Row], list[Row]] = ([], [], [])
     for task in orderings.QUICK_TASKS if quick else orderings.TASKS:
         row = record.get(f"orders | {task.name}", partial(orderings.measured, task))
         tables[0].append(row)
@@ -29,13 +29,18 @@ def main(output: Path, arguments: list[str], fresh: bool = False, quick: bool = 
         tables[1].append(row)
         print(f"{one.title}: {_ratio(row, 'all', 'full'):.1f} times the full path", flush=True)
         _write(output, arguments, *tables)
+    for one in speed.QUICK_TASKS if quick else speed.TASKS:
+        row = record.get(f"latency | {one.title}", partial(latency.measured, one))
+        tables[2].append(row)
+        print(f"{one.title}: {1e6 * row['seconds']['anytime']['p99']:.0f} us at p99", flush=True)
+        _write(output, arguments, *tables)
     faults = sum(
         order[key]
         for row in tables[0]
         for order in row["orders"].values()
         for key in ("changed", "broken")
     )
-    faults += sum(row["changed"] for row in tables[1])
+    faults += sum(row["changed"] for rows in tables[1:] for row in rows)
     print(f"{faults} labels changed or bounds broken; wrote {output / _PAGE}")
     return int(faults > 0)
 
@@ -56,7 +61,13 @@ def _to_fastest(row: Row, batch: str) -> float:
     return min(_ratio(row, batch, name) for name in methods if name not in proving)
 
 
-def _write(output: Path, arguments: list[str], orders: list[Row], speeds: list[Row]) -> None:
+def _write(
+    output: Path,
+    arguments: list[str],
+    orders: list[Row],
+    speeds: list[Row],
+    latencies: list[Row],
+) -> None:
     report = new_report("Anytime classification", arguments)
     page = f"# {report.title}\n\n- Command: `{report.command}`\n- Machine: {report.machine}\n"
     page += f"- Date: {report.date}\n\n## Basis points that a label takes\n\n" + _ORDERS_TEXT
@@ -80,7 +91,7 @@ def _write(output: Path, arguments: list[str], orders: list[Row], speeds: list[R
         + "\n"
     )
     if speeds:
-        page += "\n## Time\n\n" + _SPEED_TEXT + _speed_tables(speeds)
+        page += "\n## Time\n\n" + _SPEED_TEXT + _speed_tables(speeds, latencies)
     output.mkdir(parents=True, exist_ok=True)
     (output / _PAGE).write_text(page)
 
@@ -104,10 +115,16 @@ _SPEED_TEXT = (
     "fastest of the full evaluations. Rows that were measured *before* are of earlier code, with "
     "`hinge.SVC.predict` of then as *full*.\n\n"
 )
+_LATENCY_TEXT = (
+    "The same by the clock on the wall, in microseconds, 2,000 queries one by one in three rounds, "
+    "hinge and scikit-learn in turn, in one process and on one thread. Percentiles are of the "
+    "least of the three rounds of every query; those *of all calls* have whatever else the machine "
+    "did in them.\n\n"
+)
 _METHODS = ("anytime", "full", "predict", *speed.PEERS)
 
 
-def _speed_tables(rows: list[Row]) -> str:
+def _speed_tables(rows: list[Row], latencies: list[Row]) -> str:
     """Return the tables of machines, of times, and of single queries, with the means."""
     machines = table(
         ["task", "SV", "queries", "build s", "mean terms", "changed labels", "measured"],
@@ -162,17 +179,46 @@ def _speed_tables(rows: list[Row]) -> str:
     ]
     told = [row for row in rows if row["task"] in speed.IN_MEAN]
     means = [
-        f"- Geometric mean over {', '.join(row['task'] for row in told)}, batches of {batch}: "
-        f"{_geometric(told, batch):.2f} times the fastest full evaluation."
-        for batch in ("1", "100", "all")
+        f"- Geometric mean over {', '.join(row['task'] for row in told)}, batches of "
+        f"{', '.join(some)}: {_geometric(told, some):.2f} times the fastest full evaluation."
+        for some in (("1",), ("100",), ("all",), ("1", "100", "all"))
         if told
     ]
     explained = [f"### {row['task']}\n\n{row['explanation']}\n" for row in rows]
     return (
         f"{machines}\n\n{batches}\n\n" + "\n".join((*means, *notes)) + "\n\n"
         f"## Single queries\n\nMicroseconds of processor time, 200 queries one by one.\n\n{singles}"
-        "\n\n## What is done for a query\n\n" + "\n".join(explained)
+        + _latency_table(latencies)
+        + "\n\n## What is done for a query\n\n"
+        + "\n".join(explained)
     )
+
+
+def _latency_table(rows: list[Row]) -> str:
+    """Return the table of single queries by the clock, if they were measured."""
+    if not rows:
+        return ""
+    names = ("anytime", "scikit-learn")
+    columns = {"p50": "p50", "p99": "p99", "most": "most", "every p99": "p99 of all calls"}
+    cells = [
+        [
+            row["task"],
+            str(row["queries"]),
+            str(row["changed"]),
+            *(f"{1e6 * row['seconds'][name][q]:.3g}" for name in names for q in columns),
+            *(
+                f"{row['seconds'][names[1]][q] / row['seconds'][names[0]][q]:.1f}"
+                for q in ("p50", "p99", "every p99")
+            ),
+        ]
+        for row in rows
+    ]
+    heads = [
+        *("task", "queries", "changed labels"),
+        *(f"{name} {told}" for name in names for told in columns.values()),
+        *(f"x {columns[q]}" for q in ("p50", "p99", "every p99")),
+    ]
+    return "\n\n" + _LATENCY_TEXT + table(heads, cells)
 
 
 def _micro(row: Row, batch: str, name: str, which: str) -> str:
@@ -185,8 +231,9 @@ def _times_scikit_learn(row: Row, which: str) -> str:
     return "-" if found is None else f"{found[which] / row['seconds']['1']['anytime'][which]:.1f}"
 
 
-def _geometric(rows: list[Row], batch: str) -> float:
-    return float(np.exp(np.mean([np.log(_to_fastest(row, batch)) for row in rows])))
+def _geometric(rows: list[Row], batches: tuple[str, ...]) -> float:
+    ratios = [_to_fastest(row, batch) for row in rows for batch in batches]
+    return float(np.exp(np.mean(np.log(ratios))))
 
 
 def _order_cells(rows: list[Row]) -> list[list[str]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import resource
 import sys
 import time
 from pathlib import Path
@@ -20,6 +21,7 @@ import scipy.sparse as sp
 
 SINGLES = 200  # rows that are asked one by one
 _ROUNDS = 3
+_MEMORY = 1 << 33  # bytes that ThunderSVM may take, half of it for kernel values
 _ENOUGH = 8.0  # seconds of one batch size after which no further round is made
 
 
@@ -90,10 +92,14 @@ def onnxruntime(folder: Path, task: dict[str, Any]) -> Any:
 
 def thundersvm(folder: Path, task: dict[str, Any]) -> Any:
     """Return the predict of ThunderSVM, on one thread; it computes in float32."""
+    # It has been seen to take all memory that there is.
+    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     library = importlib.import_module("thundersvm")
     X, y, queries = rows(folder, "train"), np.load(folder / "y.npy"), rows(folder, "queries")
     # It keeps the kind of storage it was fitted on, and takes CSR matrices but no CSR arrays.
-    model = library.SVC(kernel="rbf", C=task["C"], gamma=task["gamma"], n_jobs=1, max_mem_size=4096)
+    model = library.SVC(
+        kernel="rbf", C=task["C"], gamma=task["gamma"], n_jobs=1, max_mem_size=_MEMORY >> 21
+    )
     return model.fit(X, y).predict, queries
 
 

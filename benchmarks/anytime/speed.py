@@ -90,13 +90,13 @@ def measured(task: SpeedTask) -> Row:
         seconds = {
             str(size or "all"): {
                 "anytime": times(fast.predict, new, size),
-                "full": times(partial(_in_full, fast), new, size),
+                "full": times(partial(in_full, fast), new, size),
                 "predict": times(ours.predict, new, size),
             }
             for size in BATCHES
         }
     certified = fast.predict_certified(new)
-    full = _in_full(fast, new)
+    full = in_full(fast, new)
     row: Row = {
         "outcome": "finished",
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
@@ -117,18 +117,18 @@ def measured(task: SpeedTask) -> Row:
         "others": {},
     }
     with tempfile.TemporaryDirectory() as place:
-        _write(Path(place), task, ours, (X, y, new))
+        write(Path(place), task, ours, (X, y, new))
         for library in PEERS:
             row["others"][library] = _other(library, Path(place), seconds, full)
     return row
 
 
-def _in_full(fast: hinge.anytime.AnytimePredictor, X: Any) -> Any:
+def in_full(fast: hinge.anytime.AnytimePredictor, X: Any) -> Any:
     """Return the labels of the full evaluation in float64, which all labels are compared with."""
     return fast.classes[fast.rule.codes(fast.machine.values(fast.rows(X)))]
 
 
-def _write(folder: Path, task: SpeedTask, model: Any, parts: tuple[Any, Any, Any]) -> None:
+def write(folder: Path, task: SpeedTask, model: Any, parts: tuple[Any, Any, Any]) -> None:
     """Write a machine and its rows to files that every interpreter reads."""
     X, y, new = parts
     for name, matrix in (("train", X), ("queries", new), ("support", model.support_vectors_)):
