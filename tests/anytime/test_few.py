@@ -11,7 +11,7 @@ from tests.anytime.few_machines import few_predictor, few_queries
 from tests.anytime.machines import random_machine
 
 from hinge._native import core
-from hinge.anytime import AnytimePredictor, Plan, SignRule, VoteRule, few
+from hinge.anytime import AnytimePredictor, Plan, SignRule, VoteRule, few, single
 from hinge.anytime.build import Parts
 from hinge.anytime.functions import Functions
 from hinge.anytime.queries import Sides
@@ -195,6 +195,29 @@ def test_rows_in_float32_are_few_only_if_they_are_very_few() -> None:
     for size in (few._MOST_IN_SINGLE, few._MOST_IN_SINGLE + 1, few.MOST, few.MOST + 1):
         want = SignRule().codes(machine.values(Rows(X[:size])))
         np.testing.assert_array_equal(fast.predict(X[:size]), want)
+
+
+def test_plans_and_memory_say_whether_a_few_take_the_shorter_way(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    machine, X = random_machine(RBF(0.3), seed=3)
+    functions = Functions.of(machine)
+
+    def made(plan: Plan) -> AnytimePredictor:
+        parts = Parts(plan, functions, None, Sides(functions))
+        return AnytimePredictor(machine, SignRule(), np.arange(2), 4, parts)
+
+    assert made(Plan())._few is None
+    assert made(Plan(shares={"float32": 0.9}))._few is None
+    assert made(Plan(shares={"float32": 0.9}, uses_single=True))._few is not None
+    fast = made(Plan(shares={"float32": 0.1}))
+    assert fast._few is not None
+    want = SignRule().codes(machine.values(Rows(X[:9])))
+    np.testing.assert_array_equal(fast.predict(X[:9]), want)
+    monkeypatch.setattr(single, "_BYTES", 1000)
+    large = made(Plan(uses_single=True))
+    assert large._few is None
+    np.testing.assert_array_equal(large.predict(X[:9]), want)
 
 
 def test_the_compiled_core_refuses_what_does_not_belong_together() -> None:

@@ -54,6 +54,16 @@ def test_labels_are_those_of_the_classifier_inside(inner: Any) -> None:
     assert model.decision_function(new).shape == (400, 3)
 
 
+def test_a_few_queries_take_the_shorter_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = AnytimeClassifier(SVC(gamma=20.0), n_points=8).fit(X, Y)
+    assert model.predictor_.parts.plan.shares["float32"] < 0.5
+    new = RNG.normal(size=(10, 3))
+    want = model.predict_certified(new).labels
+    monkeypatch.setattr(model.predictor_, "predict_certified", None)
+    np.testing.assert_array_equal([model.predict(new[k : k + 1])[0] for k in range(10)], want)
+    np.testing.assert_array_equal(model.predict(new), want)
+
+
 def test_kernel_matrices_and_cross_validation() -> None:
     K = RBF(0.5).block(X, X)
     model = AnytimeClassifier(SVC(kernel="precomputed"))

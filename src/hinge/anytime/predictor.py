@@ -21,6 +21,7 @@ from hinge.anytime.full import full_values
 from hinge.anytime.planning import tail_stages
 from hinge.anytime.queries import Queries
 from hinge.anytime.rules import Rule, widened
+from hinge.anytime.single import SingleStage
 from hinge.anytime.stages import EmbeddingStage, Stage
 from hinge.anytime.tabled import TabledStage
 from hinge.errors import InvalidDataError
@@ -36,6 +37,7 @@ Ids = NDArray[np.int64]
 _PANEL = 1024  # queries that go through the steps of a stage together
 _FULL_ROWS = 512  # queries of a full evaluation between two looks at the clock
 _SMALL_BATCH = 64  # products so small that BLAS does not share them out
+_MOST_OPEN = 0.5  # share of queries that float32 may leave open to be tried on a few
 _NO_LIMIT = 1 << 62
 _MADE_OF_PARTS = ("stages", "_few")
 
@@ -121,16 +123,20 @@ class AnytimePredictor:
 
     @cached_property
     def _few(self) -> FewQueries | None:
-        """What classifies a few queries; None where the plan has no use for it."""
+        """What classifies a few queries; None where it would leave most of them open.
+
+        That float32 does not pay in large batches, as for machines of few support vectors, says
+        nothing of a few queries, of which each way but this one costs many small arrays.
+        """
         parts, plan = self.parts, self.parts.plan
-        if parts.functions is None or parts.sides is None:
+        functions = parts.functions
+        if functions is None or parts.sides is None or not FewQueries.takes(functions, self.rule):
             return None
-        if not (plan.uses_table or plan.uses_single):
+        table = TabledStage.of(functions) if plan.uses_table else None
+        is_proven = plan.uses_single or plan.shares.get("float32", 1.0) < _MOST_OPEN
+        if table is None and not (is_proven and SingleStage(functions).is_possible):
             return None
-        if not FewQueries.takes(parts.functions, self.rule):
-            return None
-        table = TabledStage.of(parts.functions) if plan.uses_table else None
-        return FewQueries(parts.functions, parts.sides, self.rule, table)
+        return FewQueries(functions, parts.sides, self.rule, table)
 
     def full_values(self, rows: Rows) -> Floats:
         """Return the decision values of the full evaluation, with the machine's own bits."""

@@ -11,7 +11,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from hinge.anytime import AnytimePredictor
-from hinge.estimators._data import rows_to_score
+from hinge.estimators._data import data_to_score, rows_to_score
 from hinge.estimators.accelerate import accelerate
 from hinge.estimators.svc import SVC
 from hinge.kernels import Precomputed
@@ -146,7 +146,8 @@ class AnytimeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             Labels out of ``classes_``.
         """
-        return self.predict_certified(X).labels
+        check_is_fitted(self)
+        return self.predictor_.predict(data_to_score(self, X))
 
     def predict_certified(
         self, X: Any, seconds: float | None = None, max_terms: int | None = None
