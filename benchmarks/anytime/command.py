@@ -109,11 +109,10 @@ _SPEED_TEXT = (
     "Microseconds of processor time a query, one thread, each batch the least of up to three "
     "rounds. The machine was shared with other work, so that figures differ from run to run, tails "
     "most of all. *full* is the full evaluation in float64, *predict* `hinge.SVC.predict`, which "
-    "uses float32 where that is proven to be enough. scikit-learn and ONNX Runtime (float32, dense "
-    "rows) evaluate the support vectors and coefficients of hinge's machine; scikit-learn-intelex "
-    "and ThunderSVM (float32 inside) fit the same task themselves. *x fastest* is against the "
-    "fastest of the full evaluations. Rows that were measured *before* are of earlier code, with "
-    "`hinge.SVC.predict` of then as *full*.\n\n"
+    "uses float32 where that is proven to be enough. scikit-learn, ONNX Runtime (float32, dense "
+    "rows) and ThunderSVM (float32) evaluate the support vectors and coefficients of hinge's "
+    "machine; scikit-learn-intelex fits the same task itself. *x fastest* is against the fastest "
+    "of the full evaluations.\n\n"
 )
 _LATENCY_TEXT = (
     "The same by the clock on the wall, in microseconds, 2,000 queries one by one in three rounds, "

@@ -1,16 +1,15 @@
 """Times the predict of another library on a machine in files; runs in that library's environment.
 
 ``python peer_worker.py FOLDER LIBRARY`` prints a JSON object. scikit-learn and ONNX Runtime get the
-support vectors, coefficients and intercepts of the machine that hinge has fitted; the extension for
-scikit-learn and ThunderSVM keep theirs where they cannot be set, so that they fit the same task
-themselves.
+support vectors, coefficients and intercepts of the machine that hinge has fitted, ThunderSVM as a
+file in LIBSVM's format; the extension for scikit-learn keeps its own where they cannot be set, so
+that it fits the same task itself.
 """
 
 from __future__ import annotations
 
 import importlib
 import json
-import resource
 import sys
 import time
 from pathlib import Path
@@ -21,7 +20,6 @@ import scipy.sparse as sp
 
 SINGLES = 200  # rows that are asked one by one
 _ROUNDS = 3
-_MEMORY = 1 << 33  # bytes that ThunderSVM may take, half of it for kernel values
 _ENOUGH = 8.0  # seconds of one batch size after which no further round is made
 
 
@@ -91,16 +89,12 @@ def onnxruntime(folder: Path, task: dict[str, Any]) -> Any:
 
 
 def thundersvm(folder: Path, task: dict[str, Any]) -> Any:
-    """Return the predict of ThunderSVM, on one thread; it computes in float32."""
-    # It has been seen to take all memory that there is.
-    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+    """Return the predict of ThunderSVM on the machine, on one thread; it computes in float32."""
     library = importlib.import_module("thundersvm")
-    X, y, queries = rows(folder, "train"), np.load(folder / "y.npy"), rows(folder, "queries")
-    # It keeps the kind of storage it was fitted on, and takes CSR matrices but no CSR arrays.
-    model = library.SVC(
-        kernel="rbf", C=task["C"], gamma=task["gamma"], n_jobs=1, max_mem_size=_MEMORY >> 21
-    )
-    return model.fit(X, y).predict, queries
+    model = library.SVC(kernel="rbf", gamma=task["gamma"], n_jobs=1)
+    model.load_from_file(str(folder / "model.libsvm"))
+    # It takes CSR matrices but no CSR arrays.
+    return model.predict, rows(folder, "queries")
 
 
 def times(predict: Any, X: Any, size: int) -> dict[str, float]:

@@ -27,6 +27,7 @@ from benchmarks.kernel import data
 from benchmarks.kernel.record import Row
 from benchmarks.suite import arrays, environments
 from benchmarks.suite.peers import intelex, onnxruntime, thundersvm
+from hinge.models import write_libsvm
 from hinge.threads import single_threaded_blas
 
 BATCHES = (1, 100, 0)  # 0 stands for all rows
@@ -145,6 +146,7 @@ def write(folder: Path, task: SpeedTask, model: Any, parts: tuple[Any, Any, Any]
         ("y", y),
     ):
         np.save(folder / f"{name}.npy", np.asarray(values))
+    write_libsvm(model, folder / "model.libsvm")
     told = {"C": task.C, "gamma": task.gamma, "batches": BATCHES}
     (folder / "task.json").write_text(json.dumps(told))
 
