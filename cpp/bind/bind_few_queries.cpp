@@ -52,11 +52,12 @@ void require_functions(LabelRule rule, std::int64_t classes, std::int64_t functi
 
 class FewQueries {
   public:
-    FewQueries(std::int64_t width, double wide, double narrow, const Doubles& full,
-               const Doubles& intercept, const std::optional<Doubles>& wide_centre,
+    FewQueries(std::int64_t width, double wide, double narrow, std::int64_t stored,
+               const Doubles& full, const Doubles& intercept,
+               const std::optional<Doubles>& wide_centre,
                const std::optional<Doubles>& narrow_centre, const std::string& rule,
                std::int64_t classes)
-        : few_(FewLimits{wide, narrow, vector_of(full), vector_of(intercept),
+        : few_(FewLimits{wide, narrow, stored, vector_of(full), vector_of(intercept),
                          centre(wide_centre, width), centre(narrow_centre, width), rule_of(rule),
                          classes}),
           width_(width) {
@@ -201,12 +202,13 @@ void bind_few_queries(nb::module_& module) {
                   nb::arg("slope"), nb::arg("share"), nb::arg("fixed").noconvert(), text);
     };
     nb::class_<Self> few(module, "FewQueries", "Labels of a few queries of a Gaussian machine.");
-    few.def(nb::init<std::int64_t, double, double, const Doubles&, const Doubles&,
+    few.def(nb::init<std::int64_t, double, double, std::int64_t, const Doubles&, const Doubles&,
                      const std::optional<Doubles>&, const std::optional<Doubles>&,
                      const std::string&, std::int64_t>(),
-            nb::arg("width"), nb::arg("wide"), nb::arg("narrow"), nb::arg("full").noconvert(),
-            nb::arg("intercept").noconvert(), nb::arg("wide_centre").noconvert().none(),
-            nb::arg("narrow_centre").noconvert().none(), nb::arg("rule"), nb::arg("classes"));
+            nb::arg("width"), nb::arg("wide"), nb::arg("narrow"), nb::arg("stored"),
+            nb::arg("full").noconvert(), nb::arg("intercept").noconvert(),
+            nb::arg("wide_centre").noconvert().none(), nb::arg("narrow_centre").noconvert().none(),
+            nb::arg("rule"), nb::arg("classes"));
     sums(few, "add_products", &Self::add_products, "Add sums by inner products in float32.");
     sums(few, "add_differences", &Self::add_differences, "Add sums by differences in float32.");
     sums(few, "add_wide", &Self::add_wide, "Add sums in float64 over terms of float32.");

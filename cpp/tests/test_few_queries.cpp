@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <vector>
 
 #include "check.hpp"
@@ -124,7 +125,7 @@ void compare_queries(std::int64_t terms, std::int64_t width, hinge::Random& rand
         whole.data(), terms, width, hinge::TermCoefficients(coef.data(), terms, 1));
     const double limit = 4.0 * static_cast<double>(width) + 1.0;
     const hinge::SumBounds bounds{1e-4, 1e-4, {1e-12}};
-    FewQueries few(FewLimits{limit, limit, {1e-12}, {0.0}, {}, {}, LabelRule::kSign, 2});
+    FewQueries few(FewLimits{limit, limit, width, {1e-12}, {0.0}, {}, {}, LabelRule::kSign, 2});
     few.add(0, hinge::WholeStep{packed, gamma / (255.0 * 255.0), 255.0, 1e-9, bounds});
     few.add(0, hinge::ProductStep{kept, gamma, {0.0, 1e-4, {1e-12}}});
     few.add(0, hinge::DifferenceStep{kept, gamma, bounds});
@@ -159,6 +160,21 @@ void compare_queries(std::int64_t terms, std::int64_t width, hinge::Random& rand
         const std::int64_t open = few.codes(one, &code);
         check(open == (code == kOpen ? 1 : 0), "open rows are counted");
         check(code == kOpen || code == (want >= 0.0 ? 1 : 0), "a proven label");
+        std::vector<std::int32_t> columns(query.size());
+        std::iota(columns.begin(), columns.end(), 0);
+        for (const std::int64_t stored : {width, width - 1}) {
+            const std::array<std::int64_t, 2> offsets{0, width};
+            const hinge::CsrRows<double, std::int32_t> sparse{
+                query.data(), columns.data(), offsets.data(), true, 1, width};
+            FewQueries few_stored(
+                FewLimits{limit, limit, stored, {1e-12}, {0.0}, {}, {}, LabelRule::kSign, 2});
+            few_stored.add(0, hinge::ProductStep{kept, gamma, {0.0, 1e-4, {1e-12}}});
+            double low = 0.0;
+            double high = 0.0;
+            const bool is_taken = few_stored.bounds(sparse, 0, 0, &low, &high);
+            check(is_taken == (stored == width), "rows of too many values are left open");
+            check(!is_taken || (low <= want && want <= high), "bounds of a sparse row");
+        }
         for (const double wrong : {kNan, kInfinite, 1e200, 1e3}) {
             query[0] = wrong;
             check(few.codes(one, &code) == 1 && code == kOpen, "beyond what bounds are for");

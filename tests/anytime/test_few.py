@@ -197,6 +197,21 @@ def test_rows_in_float32_are_few_only_if_they_are_very_few() -> None:
         np.testing.assert_array_equal(fast.predict(X[:size]), want)
 
 
+def test_sparse_rows_of_many_values_are_left_open() -> None:
+    rng = np.random.default_rng(6)
+    S = sp.random_array((50, 2000), density=0.002, rng=rng, format="csr")
+    machine = Machine(RBF(0.5), Rows(S), rng.normal(size=(50, 1)), np.array([0.3]))
+    fast, limit = few_predictor(machine), 2 * Rows(S).longest_row + 64
+    for count, is_open in ((limit, False), (limit + 1, True)):
+        x = np.zeros((1, 2000))
+        x[0, :count] = 0.01
+        found = fast._few.codes_at_once(sp.csr_array(x))
+        assert found is not None
+        assert found[1] == is_open
+        want = SignRule().codes(machine.values(Rows(sp.csr_array(x))))
+        np.testing.assert_array_equal(fast.predict(sp.csr_array(x)), want)
+
+
 def test_plans_and_memory_say_whether_a_few_take_the_shorter_way(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -229,7 +244,7 @@ def test_the_compiled_core_refuses_what_does_not_belong_together() -> None:
     one, two = np.zeros(1), np.zeros(2)
 
     def made(width: int = 4, rule: str = "sign", n: int = 1, centre: Any = None) -> Any:
-        return core.FewQueries(width, 1.0, 1.0, one, np.zeros(n), centre, None, rule, 3)
+        return core.FewQueries(width, 1.0, 1.0, width, one, np.zeros(n), centre, None, rule, 3)
 
     for arguments, message in (
         ({"rule": "other"}, "no rule is called other"),

@@ -22,6 +22,7 @@ namespace hinge {
 struct FewLimits {
     double wide;               // squared norm from the centre of the full evaluation, at the most
     double narrow;             // the same from the centre of float32
+    std::int64_t stored;       // values of a sparse row, at the most: each may round a sum once
     std::vector<double> full;  // what rounding may do to the full evaluation, for every function
     std::vector<double> intercept;
     std::vector<double> wide_centre;  // empty where rows are not moved
@@ -95,7 +96,8 @@ class FewQueries {
         const double* const narrow = pointer(limits_.narrow_centre);
         const double first = wide == nullptr ? own : squared(wide);
         self = is_one_centre_ ? first : narrow == nullptr ? own : squared(narrow);
-        return std::isfinite(own) && first <= limits_.wide && self <= limits_.narrow;
+        return std::isfinite(own) && first <= limits_.wide && self <= limits_.narrow &&
+               rows.stored(i) <= limits_.stored;
     }
 
     template <class Rows>

@@ -41,6 +41,7 @@ _MOST_IN_SINGLE = 16
 _VALUES_A_CALL = 1 << 27  # of packed terms that one native call reads: some 20 ms
 _SAMPLE_ROWS = 256
 _FULL_SHARE = 0.75  # of values that are not zero: above it the compiled core skips none
+_STORED, _STORED_MORE = 2, 64  # values of a sparse query: so many times a term's, and more
 _ROOM = 1.5  # by how much a query's norm may exceed those of the support vectors
 
 
@@ -166,7 +167,9 @@ class FewQueries:
         functions = self._functions
         like = _like(functions.terms, is_sparse)
         support = self._sides.get("support", functions.machine.support, like, np.float64)
-        wide = _beyond(support)
+        # In float64 every value of a query may round a sum once, also where no term has one.
+        stored = self._width if not is_sparse else _STORED * support.longest + _STORED_MORE
+        wide = _beyond(support, stored)
         narrow_centre = None if self._table is not None else functions.centre(like, np.float32)
         name = _rule_name(self._rule)
         assert name is not None
@@ -176,7 +179,8 @@ class FewQueries:
         native = core.FewQueries(
             self._width,
             _squared(wide),
-            np.inf if terms is None else _squared(_beyond(terms)),
+            np.inf if terms is None else _squared(_beyond(terms, stored)),
+            stored,
             functions.full_errors(wide, support)[0] * (1.0 + 1e-12),
             functions.intercept,
             functions.centre(like),
@@ -186,11 +190,13 @@ class FewQueries:
         )
         if self._table is not None:
             self._table.add_to(native)
-        return native, MOST if terms is None else self._add_sums(native, terms, like)
+        if terms is None:
+            return native, MOST
+        return native, self._add_sums(native, _beyond(terms, stored), terms, like)
 
-    def _add_sums(self, native: core.FewQueries, terms: Side, like: Rows) -> int:
+    def _add_sums(self, native: core.FewQueries, point: Side, terms: Side, like: Rows) -> int:
         """Add the cheapest sums first, 0, then what follows, 1; return how many rows are few."""
-        functions, point = self._functions, _beyond(terms)
+        functions = self._functions
         kernel: Any = functions.native.kernel
         gamma = number(kernel.gamma)
         kept = core.KeptTerms(terms.rows, np.ascontiguousarray(functions.coef.T))
@@ -241,9 +247,10 @@ def _like(terms: Rows, is_sparse: bool) -> Rows:
     return Rows(sp.csr_array(shape) if is_sparse else np.zeros(shape))
 
 
-def _beyond(side: Side) -> Side:
-    """Return a point of a norm that is beyond those of a side."""
-    return replace(side.part(np.array([0])), norms=np.array([_ROOM * float(np.max(side.norms))]))
+def _beyond(side: Side, stored: int) -> Side:
+    """Return a point of a norm that is beyond those of a side, with so many values."""
+    norms = np.array([_ROOM * float(np.max(side.norms))])
+    return replace(side.part(np.array([0])), norms=norms, longest=max(stored, side.longest))
 
 
 def _squared(point: Side) -> float:

@@ -254,7 +254,8 @@ class TabledSums:
         left = np.array([one.left for one in self.digits])
         most = len(table.quotients) + table.largest_self * (1 + abs(table.factor))
         lines = abs(table.middle) + abs(table.slope) * most
-        n_sums = functions.terms.n_rows + functions.terms.longest_row + 16
+        # A query of whole numbers has no more values than its squared norm says.
+        n_sums = functions.terms.n_rows + functions.terms.longest_row + table.largest_self + 16
         errors = table.error * total + left * table.step * _LARGEST_QUOTIENT
         errors = errors + 2.0 * rounding_factor(n_sums) * lines * total
         errors = errors + 16.0 * UNIT_ROUNDOFF * (table.largest + lines) * total
