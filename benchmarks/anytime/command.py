@@ -115,10 +115,10 @@ _SPEED_TEXT = (
     "of the full evaluations.\n\n"
 )
 _LATENCY_TEXT = (
-    "The same by the clock on the wall, in microseconds, 2,000 queries one by one in three rounds, "
-    "hinge and scikit-learn in turn, in one process and on one thread. Percentiles are of the "
-    "least of the three rounds of every query; those *of all calls* have whatever else the machine "
-    "did in them.\n\n"
+    "The same by the clock on the wall, in microseconds, 2,000 queries one by one in two rounds, "
+    "hinge and scikit-learn in turn, on one thread, while nothing else was run on purpose. "
+    "Percentiles are of the lesser of the two rounds of every query; those *of all calls* have "
+    "whatever else the machine did in them.\n\n"
 )
 _METHODS = ("anytime", "full", "predict", *speed.PEERS)
 

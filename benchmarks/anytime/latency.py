@@ -25,7 +25,7 @@ from benchmarks.suite import arrays
 from hinge.threads import single_threaded_blas
 
 QUERIES = 2000
-_ROUNDS = 3
+_ROUNDS = 2
 _WARM = 50  # queries before the first round
 
 
