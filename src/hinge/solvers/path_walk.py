@@ -25,7 +25,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
