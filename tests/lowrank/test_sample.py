@@ -8,11 +8,12 @@ import scipy.sparse as sp
 
 import hinge
 from hinge.kernels import RBF, Polynomial
-from hinge.lowrank.cholesky import IncompleteCholesky
+from hinge.lowrank.cholesky import IncompleteCholesky, Pilot
 from hinge.lowrank.factorise import begin, finished
-from hinge.lowrank.sample import adopt_from_sample
+from hinge.lowrank.pivots import Coordinates
+from hinge.lowrank.sample import WEIGHTED_SHARE, SampledPivots
 from hinge.machines import source
-from hinge.multiclass import low_rank
+from hinge.multiclass import pair_factor
 from hinge.rows import Rows
 
 RNG = np.random.default_rng(0)
@@ -32,7 +33,8 @@ def test_columns_of_one_pass_are_those_of_rounds(single: bool) -> None:
     rows = Rows(X)
     rounds, one = (_growth(RBF(0.2), rows, None, single) for _ in range(2))
     rounds.grow(300)  # more than a chunk
-    one.adopt(rounds.basis, rounds.triangle())
+    known = np.arange(0, 1200, 7)
+    one.adopt(Pilot(rounds.basis, rounds.triangle(), known, rounds.columns[known]))
     scale = 1e-4 if single else 1e-10
     np.testing.assert_allclose(one.columns, rounds.columns, atol=scale)
     np.testing.assert_allclose(one.remainder, rounds.remainder, atol=scale)
@@ -52,7 +54,10 @@ def test_a_factor_from_a_sample_is_a_projection_that_leaves_little(
 ) -> None:
     rows = Rows(storage(X))
     growth = _growth(kernel, rows, present)
-    adopt_from_sample(growth, (kernel, rows, present), 0.01, seed=3)
+    pivots = SampledPivots(growth, (kernel, rows, present), seed=3)
+    pivots.choose(0.01)
+    pivots.adopt()
+    pivots.release()
     assert 0 < growth.rank <= 150  # the rows of the sample
     assert growth.relative_error < 0.1
     growth.grow(900, 0.01)
@@ -70,6 +75,7 @@ def test_giving_up_leaves_no_column() -> None:
     rows = Rows(X)
     pilot = _growth(RBF(0.2), rows, None)
     pilot.grow(100)
+    known = Pilot(pilot.basis, pilot.triangle(), np.arange(3), pilot.columns[:3])
     growth = _growth(RBF(0.2), rows, None)
     before = growth.remainder.copy()
 
@@ -77,7 +83,7 @@ def test_giving_up_leaves_no_column() -> None:
         raise RuntimeError
 
     with pytest.raises(RuntimeError):
-        growth.adopt(pilot.basis, pilot.triangle(), check=check)
+        growth.adopt(known, check=check)
     assert growth.rank == 0
     np.testing.assert_array_equal(growth.remainder, before)
     growth.grow(20)
@@ -88,7 +94,7 @@ def test_machines_over_such_a_factor(monkeypatch: pytest.MonkeyPatch) -> None:
     y = np.where(X[:, 0] * X[:, 1] > 0, 1, -1)
     machine = hinge.SVC(gamma=0.2, approximation=0.003, random_state=1)
     plain = machine.fit(X, y).approximations_[0]
-    monkeypatch.setattr(low_rank, "_WORTH_A_SAMPLE", 1000)
+    monkeypatch.setattr(pair_factor, "_WORTH_A_SAMPLE", 1000)
     sampled = machine.fit(X, y).approximations_[0]
     for found in (plain, sampled):
         assert found.relative_error <= 0.003
@@ -99,3 +105,53 @@ def test_machines_over_such_a_factor(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sampled.exact.primal - sampled.exact.gap <= exact
     again = hinge.SVC(gamma=0.2, approximation=0.003, random_state=1, n_jobs=2).fit(X, y)
     np.testing.assert_array_equal(again.dual_coef_, machine.dual_coef_)
+
+
+def test_weights_say_where_pivots_are() -> None:
+    growth = _growth(RBF(0.2), Rows(X), None)
+    growth.grow(10)
+    weights = np.where(X[:, 0] > 0.0, 2.0, 0.0)
+    growth.weigh(weights)
+    growth.grow(900, 0.01)
+    assert np.all(X[growth.basis[10:], 0] > 0.0)
+    left = 1.0 - np.sum(growth.columns**2, axis=1)
+    assert growth.weighted_error == pytest.approx(weights @ left / np.sum(weights), rel=1e-9)
+    assert growth.weighted_error <= 0.01 < growth.relative_error
+    growth.weigh(None)
+    growth.grow(900, 0.01)
+    assert growth.relative_error <= 0.01
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
+def test_a_weighted_choice_leaves_little_of_what_counts(kernel) -> None:
+    growth = _growth(kernel, Rows(X), None)
+    pivots = SampledPivots(growth, (kernel, Rows(X), None), seed=1)
+    asked = []
+
+    def weighing(columns, drawn):
+        asked.append((columns.shape, len(drawn)))
+        return (X[drawn, 0] > 0.5).astype(np.float64)
+
+    pivots.choose(0.2, weighing=weighing)
+    first = asked[0][0][1]
+    pivots.adopt()
+    pivots.release()
+    assert asked == [((150, first), 150)]
+    assert np.all(X[growth.basis[first:], 0] > 0.5)
+    counts = np.intersect1d(pivots.drawn, np.flatnonzero(X[:, 0] > 0.5))
+    others = np.setdiff1d(counts, growth.basis)
+    share = np.sum(growth.remainder[counts]) / np.sum(growth.diagonal[others])
+    assert share <= 0.2 * WEIGHTED_SHARE * (1.0 + 1e-6)
+
+
+@pytest.mark.parametrize("smallest", [0.5, 1e-3])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_coordinates_solve_the_triangle(smallest: float, dtype) -> None:
+    rng = np.random.default_rng(5)
+    triangle = np.tril(rng.standard_normal((300, 300)) / 40.0)
+    np.fill_diagonal(triangle, np.linspace(1.0, smallest, 300))
+    known = rng.standard_normal((7, 300))
+    found = Coordinates(triangle, np.dtype(dtype))((triangle @ known.T).astype(dtype))
+    assert found.shape == (7, 300)
+    scale = 1e3 * float(np.finfo(dtype).eps) / smallest
+    np.testing.assert_allclose(found, known, atol=scale)

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from numpy.typing import NDArray
 
 from hinge.block_map import map_numbers
 from hinge.lowrank.columns import Columns
-from hinge.lowrank.pivots import Substitution, pivoted
+from hinge.lowrank.pivots import Coordinates, Substitution, pivoted
 from hinge.machines import KernelSource
 from hinge.threads import single_threaded_blas
 
@@ -44,8 +45,30 @@ _NOTHING_LEFT = 1e-13  # of the largest diagonal: a remainder that is rounding
 _OPERATIONS_A_PANEL = 1 << 29  # some 10 to 20 ms
 _VALUES_A_PANEL = 1 << 18
 _ROWS_A_PASS = 512  # that a pass over all columns takes at once: they stay in the cache,
-_OPERATIONS_A_PASS = 1 << 31  # if that is no more than so much, some 50 ms
+_OPERATIONS_A_PASS = 1 << 31  # if that is no more than so much, some 20 ms
 _FLOOR = 1e-300  # below it a diagonal has no logarithm that matters
+
+
+@dataclass(frozen=True)
+class Pilot:
+    """What a factor of some rows knows of a factor of all.
+
+    Parameters
+    ----------
+    basis : ndarray of int64 of shape (rank,)
+        The pivots, in their order.
+    triangle : ndarray of shape (rank, rank)
+        Their rows of V.
+    rows : ndarray of int64
+        Rows whose columns are known; there may be none.
+    columns : ndarray of shape (len(rows), rank)
+        Their rows of V.
+    """
+
+    basis: Ids
+    triangle: Floats
+    rows: Ids
+    columns: NDArray[np.floating]
 
 
 class IncompleteCholesky:
@@ -76,6 +99,8 @@ class IncompleteCholesky:
         The pivots, in their order.
     remainder : ndarray of shape (n_rows,)
         Diagonal of ``K - V V'``.
+    weights : ndarray of shape (n_rows,) or None
+        What the remainders are multiplied with where pivots are chosen and growth ends; None for 1.
     is_exhausted : bool
         Whether what remains is rounding, or there is no more room.
     """
@@ -93,6 +118,8 @@ class IncompleteCholesky:
         self.most = max(0, min(most, source.n_rows))
         self.pivots = pivots
         self.remainder = np.maximum(diagonal, 0.0)
+        self.diagonal = self.remainder
+        self.weights: Floats | None = None
         self.trace = float(np.sum(self.remainder))
         self._floor = _NOTHING_LEFT * float(np.max(self.remainder, initial=0.0))
         self.dtype = np.dtype(dtype)
@@ -113,9 +140,38 @@ class IncompleteCholesky:
         return float(np.sum(self.remainder)) / self.trace if self.trace > 0.0 else 0.0
 
     @property
+    def weighted_error(self) -> float:
+        """The same with every row at its weight."""
+        if self.weights is None:
+            return self.relative_error
+        whole = float(self.weights @ self.diagonal)
+        return float(self.weights @ self.remainder) / whole if whole > 0.0 else 0.0
+
+    @property
     def columns(self) -> NDArray[np.floating]:
         """The factor so far, as an array of its own; of the source's unit."""
-        return self._columns.gathered(self.rank)
+        return self.first_columns(self.rank)
+
+    def first_columns(self, rank: int) -> NDArray[np.floating]:
+        """Return the first columns of the factor, as an array of its own.
+
+        Parameters
+        ----------
+        rank : int
+            How many.
+        """
+        return self._columns.gathered(rank)
+
+    def weigh(self, weights: Floats | None) -> None:
+        """Choose further pivots by weighted remainders.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_rows,) or None
+            The weights, not negative; a row of weight 0 is not chosen. None for 1.
+        """
+        self.weights = weights
+        self.is_exhausted = self.rank >= self.most or not self.remainder.any()
 
     def rows_of(self, ids: Ids) -> Floats:
         """Return the rows of the factor that some rows have, in float64.
@@ -142,7 +198,7 @@ class IncompleteCholesky:
         rank : int
             Columns to have at the most.
         tolerance : float, default=0.0
-            Relative trace error at which to stop before.
+            Relative trace error, weighted if weights are set, at which to stop before.
         threads : int, default=1
             How many threads share out the rows; never changes a bit.
         check : callable or None, default=None
@@ -151,13 +207,13 @@ class IncompleteCholesky:
         """
         goal = min(rank, self.most)
         missing = math.inf  # columns, as the last round forecasts it
-        while self.rank < goal and not self.is_exhausted and self.relative_error > tolerance:
+        while self.rank < goal and not self.is_exhausted and self.weighted_error > tolerance:
             batch = min(max(_BATCH, int(_BATCH_SHARE * self.rank)), _MOST_BATCH)
             batch = int(min(batch, max(missing, _LAST_BATCH), goal - self.rank))
-            had, left = self.rank, self.relative_error
+            had, left = self.rank, self.weighted_error
             self.round(batch, threads, check)
-            gained = (left - self.relative_error) / max(1, self.rank - had)
-            missing = (self.relative_error - tolerance) / gained if gained > 0.0 else math.inf
+            gained = (left - self.weighted_error) / max(1, self.rank - had)
+            missing = (self.weighted_error - tolerance) / gained if gained > 0.0 else math.inf
         self.is_exhausted |= self.rank >= self.most
 
     def round(self, size: int, threads: int = 1, check: Check | None = None) -> None:
@@ -200,49 +256,50 @@ class IncompleteCholesky:
                 return
             self._append(candidates[order], before[order], triangle, (threads, check))
 
-    def adopt(
-        self, ids: Ids, triangle: Floats, threads: int = 1, check: Check | None = None
-    ) -> None:
-        """Take the columns of pivots that another factor has chosen, in one pass over the rows.
+    def adopt(self, pilot: Pilot, threads: int = 1, check: Check | None = None) -> None:
+        """Take the columns of pivots that a factor of some of the rows has chosen, in one pass.
 
-        What a round reads again, the columns before it, is still in the processor's cache here.
+        One product for all columns of a few rows: what rounds read again is in the cache here.
 
         Parameters
         ----------
-        ids : ndarray of int64
-            The pivots, in their order.
-        triangle : ndarray of shape (len(ids), len(ids))
-            Their rows of V.
+        pilot : Pilot
+            The pivots, and what is known of the columns.
         threads : int, default=1
             How many threads share out the rows.
         check : callable or None, default=None
             Called between pieces of work; raises to abandon it, which leaves no column.
         """
         assert self.rank == 0
+        ids, triangle = pilot.basis, pilot.triangle
         r, n = len(ids), self.source.n_rows
-        places = self._columns.begin_whole(r)
-        lower = triangle.astype(self.dtype)
-        solved = [Substitution(triangle[some, some], self.dtype) for _, some in places]
+        whole = self._columns.begin_whole(r)
+        is_known = np.zeros(n, dtype=np.bool_)
+        is_known[pilot.rows] = True
+        new = np.flatnonzero(~is_known)
         size = max(64, min(_OPERATIONS_A_PASS // max(1, r * r), _ROWS_A_PASS))
-        left = self.remainder.copy()
+        squares = np.zeros(n)
 
         def panel(number: int) -> None:
-            first, stop = number * size, min((number + 1) * size, n)
-            block = self.source.panel(ids, first, stop, self.dtype)
-            for solve, (place, some) in zip(solved, places, strict=True):
-                begin = some.start
-                if begin:
-                    block[some] -= lower[some, :begin] @ block[:begin]
-                block[some] = solve(block[some])
-                place[:, first:stop] = block[some]
-            left[first:stop] -= np.einsum("ij,ij->j", block, block, dtype=np.float64)
+            some = new[number * size : (number + 1) * size]
+            found = coordinates(self.source.panel(ids, some, self.dtype))
+            whole[some] = found
+            squares[some] = np.einsum("ij,ij->i", found, found, dtype=np.float64)
 
         threads = threads if self.source.is_thread_safe else 1
         with single_threaded_blas():
-            map_numbers(panel, -(-n // size), lambda one, _: one, threads=threads, check=check)
-        self.source.computed += n * r
-        for place, some in places:
-            place[:, ids] = triangle.T[some]
+            coordinates = Coordinates(triangle, self.dtype)
+            count = -(-len(new) // size)
+            if count:
+                map_numbers(panel, count, lambda one, _: one, threads=threads, check=check)
+        self.source.computed += len(new) * r
+        for first in range(0, len(pilot.rows), _ROWS_A_PASS):
+            some = pilot.rows[first : first + _ROWS_A_PASS]
+            found = pilot.columns[first : first + _ROWS_A_PASS]
+            whole[some] = found
+            squares[some] = np.einsum("ij,ij->i", found, found, dtype=np.float64)
+        whole[ids] = triangle
+        left = self.remainder - squares
         left[ids] = 0.0
         self._pivot_rows = triangle
         self.basis = ids
@@ -270,7 +327,7 @@ class IncompleteCholesky:
 
         def panel(number: int) -> None:
             first, stop = number * size, min((number + 1) * size, n)
-            block = self.source.panel(ids, first, stop, self.dtype)
+            block = self.source.panel(ids, np.arange(first, stop), self.dtype)
             begin = 0
             for chunk in chunks:
                 block -= stored[:, begin : begin + len(chunk)] @ chunk[:, first:stop]
@@ -296,8 +353,8 @@ class IncompleteCholesky:
 
     def _candidates(self, size: int) -> Ids:
         """Return the rows to look at in a round, in the order of preference."""
-        left = self.remainder
-        possible = np.flatnonzero(left > self._floor)
+        left = self.remainder if self.weights is None else self.weights * self.remainder
+        possible = np.flatnonzero((self.remainder > self._floor) & (left > 0.0))
         if len(possible) <= size:
             return possible
         keys = left[possible]

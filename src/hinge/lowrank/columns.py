@@ -31,7 +31,7 @@ class Columns:
         self._chunks: list[Values] = []
         self._whole: Values | None = None
 
-    def begin_whole(self, count: int) -> list[tuple[Values, slice]]:
+    def begin_whole(self, count: int) -> Values:
         """Take memory for so many columns, a row of it for every row, as they will be wanted.
 
         Parameters
@@ -41,12 +41,12 @@ class Columns:
 
         Returns
         -------
-        list of tuple of ndarray and slice
-            Where they go, as ``places`` returns it.
+        ndarray of shape (n_rows, count)
+            Where they go.
         """
         self._whole = np.empty((self.n_rows, count), dtype=self.dtype)
         self._chunks = [self._whole.T[begin : begin + _CHUNK] for begin in range(0, count, _CHUNK)]
-        return self.places(0, count)
+        return self._whole
 
     def filled(self, rank: int) -> list[Values]:
         """Return the first columns, as rows of arrays.

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 
 from hinge.errors import InvalidParameterError, UnsupportedError, unknown_name
@@ -15,6 +14,7 @@ from hinge.lowrank.cholesky import IncompleteCholesky
 from hinge.lowrank.factor import Factor
 from hinge.lowrank.lanczos import Projection, leading_directions
 from hinge.lowrank.nystroem import leverage_columns, uniform_columns
+from hinge.lowrank.pivots import inverse_of
 from hinge.lowrank.weighted import weighted_directions
 from hinge.machines import KernelSource, source
 from hinge.parameters import count, positive, real_number
@@ -185,9 +185,7 @@ def finished(
     basis = growth.basis if present is None else present[growth.basis]
     triangle = growth.triangle()
     with single_threaded_blas():
-        inverse = scipy.linalg.solve_triangular(
-            triangle, np.eye(len(basis)), lower=True, check_finite=False
-        )
+        inverse = inverse_of(triangle)
     columns = growth.release()
     if unit != 1.0:
         columns *= columns.dtype.type(np.sqrt(unit))

@@ -13,6 +13,8 @@ Floats = NDArray[np.float64]
 Ids = NDArray[np.int64]
 
 _ONE_SIZE = 0.1  # of the largest pivot: the least one of a triangle that is easy to invert
+_NOT_TOO_SMALL = 0.01  # the same of all pivots of a factor
+_COLUMNS_AT_ONCE = 256  # of a triangular product: the rest of its zeros is not computed
 
 
 class Substitution:
@@ -46,6 +48,61 @@ class Substitution:
             self._triangle, right, lower=True, check_finite=False
         )
         return np.asarray(solved)
+
+
+def inverse_of(triangle: Floats) -> Floats:
+    """Return the inverse of a lower triangular matrix without zeros on its diagonal."""
+    if not len(triangle):
+        return np.zeros((0, 0))
+    inverse, _ = scipy.linalg.lapack.dtrtri(triangle, lower=1)
+    return np.asarray(inverse)
+
+
+class Coordinates:
+    """Takes kernel values with the pivots to coordinates, for many rows at a time.
+
+    By products with the inverse of the triangle, which is triangular, in blocks of columns; where
+    pivots are too small for that, by substitution.
+
+    Parameters
+    ----------
+    triangle : ndarray of shape (r, r)
+        The rows of V at the pivots, lower triangular.
+    dtype : dtype
+        Precision of kernel values and coordinates.
+    """
+
+    def __init__(self, triangle: Floats, dtype: np.dtype[Any]) -> None:
+        self._triangle = triangle.astype(dtype)
+        self._inverse: NDArray[np.floating] | None = None
+        pivots = np.diagonal(triangle)
+        if np.min(pivots) > _NOT_TOO_SMALL * np.max(pivots):
+            self._inverse = np.ascontiguousarray(inverse_of(triangle).T, dtype=dtype)
+
+    def __call__(self, values: NDArray[np.floating]) -> NDArray[np.floating]:
+        """Return coordinates.
+
+        Parameters
+        ----------
+        values : ndarray of shape (r, m)
+            Kernel values of the pivots with m rows.
+
+        Returns
+        -------
+        ndarray of shape (m, r)
+            Coordinates of these rows.
+        """
+        if self._inverse is None:
+            solved = scipy.linalg.solve_triangular(
+                self._triangle, values, lower=True, check_finite=False
+            )
+            return np.asarray(solved.T)
+        found = np.empty(values.shape[::-1], dtype=values.dtype)
+        for first in range(0, len(values), _COLUMNS_AT_ONCE):
+            stop = min(first + _COLUMNS_AT_ONCE, len(values))
+            some = self._inverse[:stop, first:stop]
+            np.matmul(values[:stop].T, some, out=found[:, first:stop])
+        return found
 
 
 def pivoted(matrix: Floats, least: float) -> tuple[Ids, Floats]:

@@ -84,7 +84,7 @@ def weighted_directions(
 
         def panel(number: int) -> None:
             first, stop = number * size, min((number + 1) * size, n)
-            columns[first:stop] = source.panel(ids, first, stop).T @ spanning
+            columns[first:stop] = source.panel(ids, np.arange(first, stop)).T @ spanning
 
         share = threads if source.is_thread_safe else 1
         map_numbers(panel, -(-n // size), lambda one, _: one, threads=share, check=check)

@@ -145,28 +145,26 @@ class KernelSource(ABC):
         return block
 
     def panel(
-        self, ids: Ids, first: int, stop: int, dtype: np.dtype[Any] | type = np.float64
+        self, ids: Ids, columns: Ids, dtype: np.dtype[Any] | type = np.float64
     ) -> NDArray[Any]:
-        """Return the kernel of some rows with a run of rows, as one piece of work.
+        """Return the kernel of some rows with others, as one piece of work.
 
         Several threads may ask for panels at once if ``is_thread_safe``.
 
         Parameters
         ----------
-        ids : ndarray of int64
-            The rows of the block.
-        first, stop : int
-            Its columns.
+        ids, columns : ndarray of int64
+            The rows of the block, and its columns.
         dtype : dtype, default=np.float64
             The precision of the values, float64 or float32.
 
         Returns
         -------
-        ndarray of shape (len(ids), stop - first)
+        ndarray of shape (len(ids), len(columns))
             The values, divided by ``unit``; they are not counted in ``computed``.
         """
-        block = np.empty((len(ids), stop - first), dtype=dtype)
-        self._fill(ids, np.arange(first, stop), 0, stop - first, block, np.arange(len(ids)))
+        block = np.empty((len(ids), len(columns)), dtype=dtype)
+        self._fill(ids, columns, 0, len(columns), block, np.arange(len(ids)))
         return block
 
     @cached_property

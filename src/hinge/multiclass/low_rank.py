@@ -1,14 +1,15 @@
 r"""Kernel machines by low-rank factors: every pair of classes as a linear problem over its factor.
 
-The factor of a pair (:mod:`hinge.lowrank`) is made when its turn comes and dropped after it. Its
-linear problem is solved and certified as any other. What comes of it is a function over the basis
-rows, whose objective is the same for the exact kernel, and dual coefficients: the judge bounds the
-exact optimum with them (:mod:`hinge.certificates.basis_gap`).
+The factor of a pair (:mod:`hinge.multiclass.pair_factor`) is made when its turn comes and dropped
+after it. Its linear problem is solved and certified as any other. What comes of it is a function
+over the basis rows, whose objective is the same for the exact kernel, and dual coefficients: the
+judge bounds the exact optimum with them (:mod:`hinge.certificates.basis_gap`).
 """
 
 from __future__ import annotations
 
 import math
+import threading
 import time
 from dataclasses import dataclass, replace
 
@@ -16,44 +17,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hinge.certificates.basis_gap import basis_gap, square_by_factor
-from hinge.labels import WeightsAsRead
 from hinge.lowrank import Factor
-from hinge.lowrank.factorise import begin, check_kernel, finished, most_columns
-from hinge.lowrank.sample import adopt_from_sample
-from hinge.machines import source
+from hinge.lowrank.factorise import check_kernel
 from hinge.multiclass.binary_fits import Family, Plan, solve_family
 from hinge.multiclass.labels import Objective
 from hinge.multiclass.one_vs_one import ClassPairs
+from hinge.multiclass.pair_factor import PairFactor, Target
 from hinge.problem import Problem
-from hinge.result import BasisPoint, Certificate, Point, Solution
+from hinge.result import BasisPoint, Certificate, Point, Solution, Stop
 from hinge.rows import Rows
-from hinge.solvers import StopFlag
+from hinge.solvers import Settings, StopFlag
 
 Floats = NDArray[np.float64]
 Ids = NDArray[np.int64]
 
-METHOD = "random-cholesky"
-_MANY_ROWS = 50_000  # from which on factors are stored as float32
-_WORTH_A_SAMPLE = 100_000  # from which on pivots are chosen among a sample of them
-_MOST_MB = 2048.0  # of a factor
-_WORTH_ALL_PAIRS = 8  # kernel values of the judge for one of the factor,
+_FACTOR_SHARE = 0.5  # of the time of a pair
+_WORTH_ALL_PAIRS = 6  # kernel values of the judge for one of the factor,
 _FEW_PAIRS = 200_000_000  # or so many, which are a few seconds
-
-
-@dataclass(frozen=True)
-class Target:
-    """How exact a factor is to be.
-
-    Parameters
-    ----------
-    rank : int or None
-        Columns at the most.
-    tolerance : float
-        Share of the trace of the kernel matrix that may be left; 0 for none.
-    """
-
-    rank: int | None
-    tolerance: float
 
 
 @dataclass(frozen=True)
@@ -76,6 +56,8 @@ class Approximation:
     factor_seconds, solve_seconds, exact_seconds : float
         Time for the factor, for the approximate problem with its certificates, and for the exact
         bound.
+    is_cut_short : bool
+        Whether the time limit has left the factor with fewer columns than were asked for.
     """
 
     rank: int
@@ -86,10 +68,22 @@ class Approximation:
     factor_seconds: float
     solve_seconds: float
     exact_seconds: float
+    is_cut_short: bool = False
 
 
-class _Enough(Exception):  # noqa: N818 - nothing is wrong: time is over
-    """Raised between two pieces of a factor to be content with what there is."""
+@dataclass(frozen=True)
+class _Begun:
+    """A pair whose linear problem is being solved."""
+
+    factor: Factor
+    exact: Problem
+    present: Ids | None
+    seconds: float
+    is_cut_short: bool
+
+
+class _GivenUp(Exception):  # noqa: N818 - nothing is wrong: the user has asked for it
+    """Raised by a certificate that nobody waits for any more."""
 
 
 class ApproximateFits:
@@ -131,7 +125,9 @@ class ApproximateFits:
         self.bounds_exact = bounds_exact
         self.approximations: list[Approximation | None] = [None] * len(pairs)
         self._points: dict[int, tuple[BasisPoint, Certificate]] = {}
-        self._factors: dict[int, tuple[Factor, Problem, Ids | None, float]] = {}
+        self._begun: dict[int, _Begun] = {}
+        self._waiting = len(pairs)
+        self._lock = threading.Lock()
         seconds = plan.stop.seconds
         self._deadline = math.inf if seconds is None else time.perf_counter() + seconds
 
@@ -157,59 +153,31 @@ class ApproximateFits:
         """Return the linear problem of a pair over a factor of its rows."""
         began = time.perf_counter()
         exact = self.pairs.problem(self.rows, self.objective, number)
-        weights = exact.sample_weight
-        present = None
-        if weights is not None and not bool(np.all(weights > 0.0)):
-            present = np.flatnonzero(weights > 0.0)
-        factor = self._factor(exact, present)
-        some = slice(None) if present is None else present
-        linear = Problem(
-            Rows(factor.values if factor.rank else np.zeros((len(factor.values), 1))),
-            exact.signs[some] > 0,
-            loss=exact.loss,
-            C=exact.C,
-            intercept=exact.intercept,
-            sample_weight=None if weights is None else WeightsAsRead(weights[some]),
+        settings = Settings(
+            stop=Stop(seconds=self._factor_time()),
+            seed=self.plan.seed,
+            threads=max(1, self.plan.threads // len(self.pairs)),
         )
-        self._factors[number] = (factor, exact, present, time.perf_counter() - began)
+        pair = PairFactor(exact, self.target, settings, self.flag)
+        factor = pair.make()
+        linear = pair.linear(factor.values)
+        seconds = time.perf_counter() - began
+        self._begun[number] = _Begun(factor, exact, pair.present, seconds, pair.is_cut_short)
         return linear
 
-    def _factor(self, exact: Problem, present: Ids | None) -> Factor:
-        """Return a factor that is exact enough, or what time allows."""
-        assert exact.kernel is not None
-        n = exact.n_rows if present is None else len(present)
-        single = n >= _MANY_ROWS
-        most = most_columns(n, _MOST_MB, single)
-        most = min(most, n, most if self.target.rank is None else self.target.rank)
-        values = source(exact.kernel, exact.rows, present=present)
-        growth = begin(
-            exact.kernel, exact.rows, values, most, METHOD, self.plan.seed, single, present
-        )
-        threads = max(1, self.plan.threads // len(self.pairs))
-        try:
-            if n >= _WORTH_A_SAMPLE:
-                adopt_from_sample(
-                    growth,
-                    (exact.kernel, exact.rows, present),
-                    self.target.tolerance,
-                    self.plan.seed,
-                    threads,
-                    self._check,
-                )
-            growth.grow(most, self.target.tolerance, threads, self._check)
-        except _Enough:
-            pass
-        finally:
-            values.release()
-        return finished(growth, exact.kernel, exact.rows, METHOD, present)
-
-    def _check(self) -> None:
-        if self.flag or time.perf_counter() >= self._deadline:
-            raise _Enough
+    def _factor_time(self) -> float | None:
+        """Return the time that the next factor may take: half of what its pair has."""
+        if math.isinf(self._deadline):
+            return None
+        with self._lock:
+            self._waiting -= 1
+            turns = math.ceil((self._waiting + 1) / self.plan.threads)
+        return _FACTOR_SHARE * max(0.0, self._deadline - time.perf_counter()) / turns
 
     def _finish(self, number: int, _: Problem, solution: Solution) -> None:
         """Take the solution of a linear problem to the exact one, and let its factor go."""
-        factor, exact, present, seconds = self._factors.pop(number)
+        begun = self._begun.pop(number)
+        factor, exact, present = begun.factor, begun.exact, begun.present
         point = _basis_point(factor, exact, present, solution.point)
         began = time.perf_counter()
         certificate = self._judged(factor, exact, present, point)
@@ -220,9 +188,10 @@ class ApproximateFits:
             relative_error=factor.relative_error,
             certificate=replace(solution.certificate, region=None),
             exact=certificate,
-            factor_seconds=seconds,
+            factor_seconds=begun.seconds,
             solve_seconds=solution.seconds,
             exact_seconds=time.perf_counter() - began,
+            is_cut_short=begun.is_cut_short,
         )
 
     def _judged(
@@ -242,12 +211,12 @@ class ApproximateFits:
         threads = max(1, self.plan.threads // len(self.pairs))
         try:
             return basis_gap(exact, point, threads=threads, check=self._give_up, square_above=above)
-        except _Enough:
+        except _GivenUp:
             return _unknown()
 
     def _give_up(self) -> None:
         if self.flag:
-            raise _Enough
+            raise _GivenUp
 
     def _exact(self, number: int, solution: Solution) -> Solution:
         """Return a solution with what is known of the exact problem."""
