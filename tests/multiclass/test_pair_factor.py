@@ -8,6 +8,7 @@ import signal
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
 
 import hinge
 from hinge import SVC, Problem, Status, Stop
@@ -129,13 +130,28 @@ def test_time_that_is_over_leaves_columns(seconds: float, monkeypatch: pytest.Mo
     whole = _pair(target=Target(None, 0.01)).make().rank
     monkeypatch.setattr(pair_factor, "_AT_ONCE", 8)
     pair = _pair(target=Target(None, 0.01), seconds=1.0)
-    pair._deadline, pair._choice_deadline = seconds, seconds / 6.0
+    pair._deadline, pair._choice_deadline = seconds, 0.1 * seconds
     _clock(monkeypatch)
     factor = pair.make()
     assert pair.is_cut_short
     assert 0 < factor.rank < whole
     left = 1.0 - np.sum(factor.values**2, axis=1)
     np.testing.assert_allclose(left, factor.remainder, atol=1e-9)
+
+
+def test_a_factor_that_was_cut_short_is_said_plainly(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = PairFactor.make
+
+    def make(self: PairFactor):
+        factor = real(self)
+        self.is_cut_short = True
+        return factor
+
+    monkeypatch.setattr(PairFactor, "make", make)
+    with pytest.warns(ConvergenceWarning, match="time_limit ended a low-rank factor .* at rank 5"):
+        model = SVC(gamma=2.0, approximation=5, time_limit=100.0).fit(X, Y)
+    assert model.approximations_[0].is_cut_short
+    assert model.approximations_[0].certificate.relative_gap <= model.tol
 
 
 def test_a_flag_ends_a_factor_at_once() -> None:

@@ -117,7 +117,7 @@ def plan_of_rest(plan: Plan, began: float) -> Plan:
 def approximation_message(
     solutions: list[Solution], approximations: list[Approximation | None], options: FitOptions
 ) -> str | None:
-    """Return what to warn of, or None if every approximate problem was solved.
+    """Return what to warn of, or None if every approximate problem is as asked for and solved.
 
     Parameters
     ----------
@@ -129,16 +129,26 @@ def approximation_message(
         What was asked for.
     """
     tol = options.stop.kkt
-    failed = [
+    known = [
         (s, a)
         for s, a in zip(solutions, approximations, strict=True)
-        if s.status not in (Status.SOLVED, Status.INTERRUPTED) and a is not None
+        if s.status is not Status.INTERRUPTED and a is not None
     ]
-    if not failed or not tol:
-        return None
-    worst, known = max(failed, key=lambda pair: pair[1].certificate.relative_gap)
-    return (
-        f"SVC ended with status {worst.status.value} and a relative gap of "
-        f"{known.certificate.relative_gap:.2g} of the approximate problem (tol={tol:g}), whose "
-        f"rank is {known.rank}. Raise time_limit or max_iter, loosen tol, or lower C."
-    )
+    sentences = []
+    failed = [(s, a) for s, a in known if s.status is not Status.SOLVED]
+    if failed and tol:
+        worst, its = max(failed, key=lambda pair: pair[1].certificate.relative_gap)
+        sentences.append(
+            f"SVC ended with status {worst.status.value} and a relative gap of "
+            f"{its.certificate.relative_gap:.2g} of the approximate problem (tol={tol:g}), whose "
+            f"rank is {its.rank}. Raise time_limit or max_iter, loosen tol, or lower C."
+        )
+    cut = [a for _, a in known if a.is_cut_short]
+    if cut:
+        worst_factor = max(cut, key=lambda each: each.relative_error)
+        sentences.append(
+            f"time_limit ended a low-rank factor of SVC at rank {worst_factor.rank}, which leaves "
+            f"{worst_factor.relative_error:.2g} of the trace of the kernel matrix. Raise "
+            "time_limit, or ask for a coarser approximation."
+        )
+    return " ".join(sentences) if sentences else None

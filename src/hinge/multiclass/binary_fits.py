@@ -159,7 +159,10 @@ class _Fit:
             if before is None:
                 self.solutions[number] = self._stopped_early(number, None)
             return
+        began = time.perf_counter()
         problem = self.family.make(number) if before is None else before.state.problem
+        if seconds is not None:
+            seconds = max(0.0, seconds - (time.perf_counter() - began))
         state, warm = (None, self.warm[number]) if before is None else (before.state, None)
         if before is None and self.plan.resume is not None:
             earlier = self.plan.resume(number, problem, self.plan.stop, self.plan.seed)

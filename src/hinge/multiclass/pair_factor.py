@@ -38,7 +38,7 @@ _WORTH_A_SAMPLE = 100_000  # from which on pivots are chosen among a sample of t
 _MOST_MB = 4096.0  # of a factor
 # Of the time that a factor has: pivots that an eighth of the rows has chosen in it have columns of
 # all rows in the rest.
-_CHOICE_SHARE = 1 / 6
+_CHOICE_SHARE = 0.1
 _AT_ONCE = 64  # columns that are made whatever the time: some 0.1 s for 200,000 rows
 _FIRST_GAP = 1e-2  # of a machine that is only to tell how much rows count
 
