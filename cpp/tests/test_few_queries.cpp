@@ -97,6 +97,27 @@ void compare_rules() {
           "no numbers, no winner");
 }
 
+// A sparse query with as many values as the bounds are for, and with one more.
+void compare_sparse(const std::vector<double>& query, const hinge::ProductStep& step, double limit,
+                    double want) {
+    const auto width = static_cast<std::int64_t>(query.size());
+    std::vector<std::int32_t> columns(query.size());
+    std::iota(columns.begin(), columns.end(), 0);
+    const std::array<std::int64_t, 2> offsets{0, width};
+    const hinge::CsrRows<double, std::int32_t> sparse{
+        query.data(), columns.data(), offsets.data(), true, 1, width};
+    for (const std::int64_t stored : {width, width - 1}) {
+        FewQueries few(
+            FewLimits{limit, limit, stored, {1e-12}, {0.0}, {}, {}, LabelRule::kSign, 2});
+        few.add(0, step);
+        double low = 0.0;
+        double high = 0.0;
+        const bool is_taken = few.bounds(sparse, 0, 0, &low, &high);
+        check(is_taken == (stored == width), "rows of too many values are left open");
+        check(!is_taken || (low <= want && want <= high), "bounds of a sparse row");
+    }
+}
+
 // One function of a few terms; queries near them, far away, and without numbers.
 void compare_queries(std::int64_t terms, std::int64_t width, hinge::Random& random) {
     const double gamma = 0.7 / static_cast<double>(width);
@@ -160,21 +181,7 @@ void compare_queries(std::int64_t terms, std::int64_t width, hinge::Random& rand
         const std::int64_t open = few.codes(one, &code);
         check(open == (code == kOpen ? 1 : 0), "open rows are counted");
         check(code == kOpen || code == (want >= 0.0 ? 1 : 0), "a proven label");
-        std::vector<std::int32_t> columns(query.size());
-        std::iota(columns.begin(), columns.end(), 0);
-        for (const std::int64_t stored : {width, width - 1}) {
-            const std::array<std::int64_t, 2> offsets{0, width};
-            const hinge::CsrRows<double, std::int32_t> sparse{
-                query.data(), columns.data(), offsets.data(), true, 1, width};
-            FewQueries few_stored(
-                FewLimits{limit, limit, stored, {1e-12}, {0.0}, {}, {}, LabelRule::kSign, 2});
-            few_stored.add(0, hinge::ProductStep{kept, gamma, {0.0, 1e-4, {1e-12}}});
-            double low = 0.0;
-            double high = 0.0;
-            const bool is_taken = few_stored.bounds(sparse, 0, 0, &low, &high);
-            check(is_taken == (stored == width), "rows of too many values are left open");
-            check(!is_taken || (low <= want && want <= high), "bounds of a sparse row");
-        }
+        compare_sparse(query, {kept, gamma, {0.0, 1e-4, {1e-12}}}, limit, want);
         for (const double wrong : {kNan, kInfinite, 1e200, 1e3}) {
             query[0] = wrong;
             check(few.codes(one, &code) == 1 && code == kOpen, "beyond what bounds are for");
