@@ -174,16 +174,21 @@ template <class Value, class Index>
     Pack a{};
     Pack b{};
     std::int64_t k = 0;
+#if defined(__AVX2__)
     for (; k + kPackWidth <= count; k += kPackWidth) {
         const Pack more = multiply_add(load_pack(values + k), gather_pack(w, columns + k), a);
         a = b;  // the sums take turns
         b = more;
     }
-#if defined(__AVX2__)
     const __m256i lanes = first_lanes(count - k);
     a = multiply_add(load_lanes(values + k, lanes), gather_lanes(w, columns + k, lanes), a);
     return sum(a + b);
 #else
+    for (; k + 2 * kPackWidth <= count; k += 2 * kPackWidth) {
+        a = multiply_add(load_pack(values + k), gather_pack(w, columns + k), a);
+        b = multiply_add(load_pack(values + k + kPackWidth),
+                         gather_pack(w, columns + k + kPackWidth), b);
+    }
     double rest = 0.0;
     for (; k < count; ++k) {
         rest = multiply_add(static_cast<double>(values[k]), w[columns[k]], rest);
