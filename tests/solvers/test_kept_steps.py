@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -103,3 +104,25 @@ def test_probabilities_start_from_any_state_of_a_kernel_machine() -> None:
         for solver in ("smo", "auto")
     )
     np.testing.assert_allclose(by_smo, by_default, atol=0.02)
+
+
+@pytest.mark.parametrize("cache_mb", [0.05, 1.0, 24.0])
+def test_kept_rows_and_the_matrix_of_a_working_set_share_the_cache(cache_mb: float) -> None:
+    problem = _many(Decomposition, n=1500)
+    state = Decomposition(cache_mb).start(problem, None, 0)
+    matrix = 4 * min(len(state.beta), state.largest_set) ** 2
+    assert state.cache.rows.nbytes + matrix <= cache_mb * 2**20
+    assert state.largest_set >= 64
+
+
+def test_a_fit_takes_no_more_than_its_cache_a_tenth_of_it_and_the_rows() -> None:
+    problem = _many(Decomposition, n=4000, C=100.0)
+    cache_mb = 16.0  # a quarter of the kernel matrix
+    tracemalloc.start()
+    try:
+        solution = solve(problem, Decomposition(cache_mb), Stop(kkt=1e-3, gap=None))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert solution.status is Status.SOLVED
+    assert peak <= 1.1 * cache_mb * 2**20 + problem.rows.values.nbytes

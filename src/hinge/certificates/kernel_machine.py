@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hinge.certificates.kernel_operands import Wanted, parts
+from hinge.certificates.kernel_operands import MOST_PAIRS, Wanted, parts
 from hinge.certificates.kernel_panels import (
     PANEL_COLUMNS,
     Panels,
@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 Ids = NDArray[np.int64]
 Cut = tuple[int, int]  # first and last support vector of a panel
 
-_PREPARED_BYTES = 1 << 24  # of support vectors that are prepared at a time
+_PREPARED_BYTES = 1 << 23  # of support vectors that are prepared at a time
 
 
 class Machine:
@@ -103,6 +103,8 @@ class Machine:
     def loads(self) -> list[list[Cut]]:
         """Return the cuts in groups that are prepared together, in bounded memory."""
         features = min(self.rows.n_features, self.rows.longest_row * PANEL_COLUMNS)
+        if self.rows.is_sparse:
+            features = max(features, MOST_PAIRS // 2)  # whose sums may be in float32
         each = max(1, features * PANEL_COLUMNS * np.dtype(np.float64).itemsize)
         size = 1 if self.is_dear else max(1, _PREPARED_BYTES // each)
         cuts = self.cuts()

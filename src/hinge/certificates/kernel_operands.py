@@ -34,10 +34,10 @@ Wanted = tuple[Rows, Ids]  # rows: of which data, and which
 
 PANEL_ROWS = 256
 MANY_FEATURES = 2048  # of sparse rows: more than that, and a panel holds only columns in use
+MOST_PAIRS = 1024  # more of them do not stay in the cache
 _DENSE_FROM = 0.25  # density from which BLAS is faster than a sparse times a dense matrix
 _FAR_OFF = 2.0  # a centre is worth its while if it makes the norms this many times smaller
 _IDLE = 0.9  # share of features that support vectors have, below which others are left out
-_MOST_PAIRS = 1024  # more of them do not stay in the cache
 _WORTH_PAIRING = 1 << 23  # kernel values from which it pays to look for pairs
 _LEAST_SQUARE = 1e-300  # stands for squares that underflow
 
@@ -213,7 +213,7 @@ class Pairs:
         for block in rows.blocks():
             keys, _ = _pair_keys(block.matrix)
             seen[keys] = True
-            if np.count_nonzero(seen) > _MOST_PAIRS:
+            if np.count_nonzero(seen) > MOST_PAIRS:
                 return None
         return Pairs(rows.n_features, seen)
 

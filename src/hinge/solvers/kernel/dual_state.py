@@ -36,6 +36,8 @@ VALUES_A_STEP = 1 << 23  # kernel values that one step computes, some 10 to 50 m
 ROWS_A_STEP = 64  # but never fewer rows than fill a panel
 _NEAR = 30.0  # times the aim: a violation at which the least objective is looked for
 _COPY_SHARE = 0.5  # of the cache's memory that a compact copy of the rows may take
+SMALLEST_SET, LARGEST_SET = 64, 2048  # rows of a working set
+_SET_SHARE = 1 / 3  # of the cache's memory that its matrix may take
 REST_GROUPS = 4  # how many times rows may go to rest before they rejoin
 
 
@@ -96,7 +98,7 @@ class KernelState(State):
     beta, scores : ndarray of shape (n,)
         Coefficients, and the sums of kernel functions that they stand for, without the queue.
     cache_mb : float
-        Memory for kept kernel rows.
+        Memory for kept kernel rows and the matrix of a working set.
     queue, queue_changes : ndarray
         Rows whose change is not in the scores yet, and by how much they have changed.
     deferred : ndarray of shape (REST_GROUPS, n)
@@ -165,12 +167,22 @@ class KernelState(State):
     @cached_property
     def cache(self) -> KernelCache:
         """The kept kernel rows."""
-        n, megabytes = len(self.beta), self.cache_mb - self.source.copy_mb
+        n = len(self.beta)
+        # A working set's matrix is made while rows are kept: both together are the cache. Methods
+        # that step on the kept rows themselves make none.
+        set_mb = 0.0 if self.least_kept else min(n, self.largest_set) ** 2 * 4 / 2**20
+        megabytes = self.cache_mb - self.source.copy_mb - set_mb
         stored = (self.kept, self.used) if len(self.kept) else (None, None)
         megabytes = max(megabytes, self.least_kept * n * 4 / 2**20)
         cache = KernelCache(n, n, megabytes, *stored)
         self.kept, self.used = cache.kept, cache.used
         return cache
+
+    @property
+    def largest_set(self) -> int:
+        """The most rows of a working set: its matrix takes a part of the cache at the most."""
+        values = _SET_SHARE * self.cache_mb * 2**20 / 4
+        return min(max(math.isqrt(int(values)), SMALLEST_SET), LARGEST_SET)
 
     def share_kernel(self, other: KernelState) -> None:
         """Take the kernel values and kept rows of another state of the same rows over."""

@@ -12,7 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hinge._native import core
-from hinge.solvers.kernel.dual_state import Ends, Floats, Ids, KernelState, turn_exact
+from hinge.solvers.kernel.dual_state import (
+    SMALLEST_SET,
+    Ends,
+    Floats,
+    Ids,
+    KernelState,
+    turn_exact,
+)
 from hinge.solvers.kernel.inside_steps import step_inside
 from hinge.solvers.kernel.projected_set import solve_by_projection
 from hinge.solvers.kernel.queue import begin_rejoining
@@ -22,9 +29,9 @@ _INNER = 0.1  # share of the violation at which a working set is left
 INNER_SOLVERS = ("pairs", "gradient-projection")
 _MOST_PROJECTIONS = 200  # steps on one working set, each a product with its matrix
 _MOST_PAIRS = 20_000  # steps on one working set: some 20 ms
-_SMALLEST_SET = 64
 _WHOLE_SET = 256  # rows that are always one set
-_SMALL_SET, _LARGE_SET = 512, 2048
+_SMALL_SET = 512
+_PICKED = 256  # kept rows whose values are copied at a time
 LARGE_EXACT_SET = 1024  # whose matrix has as many bytes
 _KEPT = 0.75  # share of a working set that rows of the last one may fill
 _ROUNDING = 1e-14  # violations below it, relative to the gradient, are none
@@ -174,8 +181,9 @@ def _set_size(state: KernelState) -> int:
     inside = int(np.count_nonzero((state.beta > program.lower) & (state.beta < program.upper)))
     if len(state.beta) <= _WHOLE_SET:
         return len(state.beta)  # where few rows are stiff, parts of them crawl
-    least = min(max(len(state.beta) // 16, _SMALLEST_SET), _SMALL_SET)
-    return min(max(2 * inside, least), LARGE_EXACT_SET if state.is_exact else _LARGE_SET)
+    least = min(max(len(state.beta) // 16, SMALLEST_SET), _SMALL_SET)
+    most = state.largest_set // 2 if state.is_exact else state.largest_set
+    return min(max(2 * inside, least), most)
 
 
 def _still_inside(state: KernelState, taking_part: np.ndarray) -> Ids:
@@ -213,10 +221,12 @@ def _kernel_among(state: KernelState, chosen: Ids) -> NDArray[Any]:
         slots = state.cache.lookup(chosen)
     matrix = np.empty((len(chosen), len(chosen)), dtype=np.float32)
     missing = np.flatnonzero(slots < 0)
-    matrix[missing] = state.source.block(chosen[missing], chosen)
+    state.source.write(chosen[missing], matrix, missing, chosen)
     found = np.flatnonzero(slots >= 0)
     state.cache.write(slots[found], state.source)
-    matrix[found] = state.cache.pick(slots[found], chosen)
+    for start in range(0, len(found), _PICKED):
+        some = found[start : start + _PICKED]
+        matrix[some] = state.cache.pick(slots[some], chosen)
     return matrix
 
 
