@@ -34,7 +34,7 @@ _SETS = (("covtype raw", 20_000), ("a9a", None), ("usps", None))
 _QUICK_SETS = (("covtype raw", 2000), ("a9a", 2000))
 _COSTS = (1.0, 1e6)
 _TARGET = 1e-3
-_GRACE_SECONDS = 0.2  # a run may end this much after its limit, plus its certificates
+_GRACE_SECONDS = 0.5  # a run may end this much after its limit
 _PROMISED_SECONDS = 0.2  # from Ctrl-C to its exception
 _INSTANTS, _LONGEST_WAIT_SECONDS = 50, 2.0
 _SAME = 1e-9
@@ -98,7 +98,7 @@ def _one(problem: hinge.Problem, limit: float) -> list[str]:
     spent = time.perf_counter() - start
     recomputed = hinge.certificates.gap(problem, solution.point, region=False)
     told = solution.certificate
-    in_time = spent <= limit + _GRACE_SECONDS + solution.certificate_seconds
+    in_time = spent <= limit + _GRACE_SECONDS
     truthful = is_same(told.relative_gap, recomputed.relative_gap)
     is_solved = solution.status is hinge.Status.SOLVED
     kept = in_time and truthful and is_solved == (recomputed.kkt <= _TARGET)
@@ -158,9 +158,9 @@ def _write(
     head = f"# {report.title}\n\n- Command: `{report.command}`\n- Machine: {report.machine}\n"
     text = (
         f"`hinge.solve` to a violation of {_TARGET:g} with a limit of {runs[0]:g} s. *kept*: it "
-        f"ended within the limit + {_GRACE_SECONDS:g} s + its certificates, the gap that it tells "
-        "is the one that is recomputed from the raw data, and it says `solved` exactly if the "
-        "recomputed violation is small enough."
+        f"ended, certificates included, within the limit + {_GRACE_SECONDS:g} s, the gap that it "
+        "tells is the one that is recomputed from the raw data, and it says `solved` exactly if "
+        "the recomputed violation is small enough."
     )
     header = ["data", "kernel", "C", "status", "told gap", "recomputed gap", "recomputed kkt"]
     header += ["seconds", "of these certificates", "kept"]

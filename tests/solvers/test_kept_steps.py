@@ -126,3 +126,11 @@ def test_a_fit_takes_no_more_than_its_cache_a_tenth_of_it_and_the_rows() -> None
         tracemalloc.stop()
     assert solution.status is Status.SOLVED
     assert peak <= 1.1 * cache_mb * 2**20 + problem.rows.values.nbytes
+
+
+@pytest.mark.parametrize("rows", [2, 3, 4])
+def test_working_sets_of_very_few_rows_get_there(rows: int) -> None:
+    problem = _many(Decomposition)
+    solution = solve(problem, Decomposition(working_set=rows), Stop(gap=1e-4))
+    assert solution.status is Status.SOLVED
+    verify(problem, solution, Stop(gap=1e-4))

@@ -9,6 +9,7 @@ from benchmarks.suite.datasets import (
     a9a,
     covtype,
     mnist,
+    mnist_csr,
     reuters21578,
     reuters_moneyfx,
     usps,
@@ -18,6 +19,7 @@ from benchmarks.suite.datasets.base import Dataset
 DATASETS: tuple[Dataset, ...] = (
     a9a.DATASET,
     mnist.DATASET,
+    mnist_csr.DATASET,
     covtype.DATASET,
     reuters21578.DATASET,
     reuters_moneyfx.DATASET,

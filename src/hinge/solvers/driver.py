@@ -36,6 +36,7 @@ from hinge.solvers.registry import get_solver
 from hinge.threads import single_threaded_blas, thread_count
 
 WORK_PER_STEP = 4_000_000  # stored values: some 10 ms, so that Ctrl-C is answered at once
+_EARLY = 0.1  # of a limit on time: before it nobody asks how long the last certificate will take
 _TRACE_LIMIT = 4096  # records kept; every other claim is dropped when there are more
 
 
@@ -231,6 +232,7 @@ class _Run:
         self.certificate: Certificate | None = None
         self.progress = Progress(0, 0)
         self.method = solver.name
+        self.owed = 0.0  # seconds that the last certificate will take
 
     def go(self, warm: Point | None, resume: Any) -> Solution:
         """Start or resume, loop, and conclude."""
@@ -281,6 +283,8 @@ class _Run:
         finally:
             self.is_stepping = False
         self.progress = self.solver.progress(state)
+        if self._is_near_its_time():
+            self.owed = self.judge.owed_seconds(state.n_support)
         if self.solver.method(state) != self.method:
             self.method = self.solver.method(state)
             self.judge.forget_course()
@@ -325,7 +329,7 @@ class _Run:
         stop = self.settings.stop
         if self.flag:
             return Status.INTERRUPTED
-        if stop.seconds is not None and self._seconds() >= stop.seconds:
+        if self._is_out_of_time():
             return Status.TIME_LIMIT
         if stop.steps is not None and self.progress.steps >= stop.steps:
             return Status.ITERATION_LIMIT
@@ -415,10 +419,19 @@ class _Run:
 
     def _step_check(self) -> None:
         """Give up a step when its time is over as well; a point is returned and certified then."""
-        seconds = self.settings.stop.seconds
-        if self.is_stepping and seconds is not None and self._seconds() >= seconds:
+        if self.is_stepping and self._is_out_of_time():
             raise _Abandoned
         self._check()
+
+    def _is_near_its_time(self) -> bool:
+        """Return whether a part of the time has passed that makes it worth thinking of its end."""
+        seconds = self.settings.stop.seconds
+        return seconds is not None and self._seconds() >= _EARLY * seconds
+
+    def _is_out_of_time(self) -> bool:
+        """Return whether no more time is left than the last certificate will take."""
+        seconds = self.settings.stop.seconds
+        return seconds is not None and self._seconds() + self.owed >= seconds
 
     def _seconds(self) -> float:
         return time.perf_counter() - self.began

@@ -22,6 +22,7 @@ import numpy as np
 from hinge.certificates.gap import PASSES, gap
 from hinge.problem import Intercept, Problem
 from hinge.result import Certificate, Point, Progress, Stop
+from hinge.solvers.certificate_clock import CertificateClock
 
 WORK_PER_CERTIFICATE = 10  # a certificate may cost this fraction of the work before it
 STALL_FACTOR = 4  # a run has stalled if so many times the work
@@ -61,6 +62,7 @@ class Judge:
         self.refused = False
         self._history: list[tuple[int, float]] = []  # of the method at work
         self._before = 0  # work that was done when it began
+        self._clock = CertificateClock(problem, threads)
 
     def go_on(self, last_work: int, refused: bool) -> None:
         """Go on with the schedule of a run that has been judged before."""
@@ -98,6 +100,10 @@ class Judge:
         self.refused |= self._claims(progress) and not self.stop.satisfied_by(certificate)
         self._remember(point, certificate)
         return certificate
+
+    def owed_seconds(self, support: int) -> float:
+        """Return how long the last certificate of a machine will take, as far as it is long."""
+        return self._clock.forecast(support)
 
     def has_stalled(self) -> bool:
         """Return whether three quarters of all work so far have not improved the gap at all."""
@@ -140,7 +146,11 @@ class Judge:
     def _judge(self, point: Point, region: bool) -> Certificate:
         began = time.perf_counter()
         try:
-            return gap(self.problem, point, threads=self._threads, check=self._check, region=region)
+            found = gap(
+                self.problem, point, threads=self._threads, check=self._check, region=region
+            )
+            self._clock.learn(_support_size(point), time.perf_counter() - began)
+            return found
         finally:
             self.seconds += time.perf_counter() - began
 

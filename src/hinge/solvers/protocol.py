@@ -80,6 +80,11 @@ class State:
         """
         setattr(self, name, part)
 
+    @property
+    def n_support(self) -> int:
+        """How many rows of a kernel machine have a coefficient; 0 for other machines."""
+        return 0
+
     def release(self) -> None:
         """Let go of what only a run at work needs, such as threads; it may go on all the same."""
 

@@ -59,6 +59,11 @@ class RelayState(State):
         self.steps_before = 0  # by methods that are done
         self.work_before = 0
 
+    @property
+    def n_support(self) -> int:
+        """How many rows have a coefficient, by the method at work."""
+        return self.running.n_support
+
     def release(self) -> None:
         """Let go of what the method at work holds."""
         self.running.release()

@@ -190,6 +190,11 @@ class KernelState(State):
         self.kept, self.used = other.cache.kept, other.cache.used
 
     @property
+    def n_support(self) -> int:
+        """How many rows have a coefficient."""
+        return int(np.count_nonzero(self.beta))
+
+    @property
     def resting(self) -> NDArray[np.bool_]:
         """The rows that are left out for now."""
         return self.group >= 0

@@ -84,7 +84,8 @@ def _choose(state: KernelState, gradient: Floats, size: int) -> Ids:
     taking_part = ~(state.resting | state.settled)
     if size >= np.count_nonzero(taking_part):
         return np.flatnonzero(taking_part)
-    kept = _still_inside(state, taking_part)[: int(_KEPT * size)]
+    most = min(int(_KEPT * size), size - 2)  # there is room for one on either side
+    kept = _still_inside(state, taking_part)[:most]
     room = (size - len(kept)) // 2
     up = np.where(taking_part & (state.beta < program.upper), gradient, np.inf)
     down = np.where(taking_part & (state.beta > program.lower), -gradient, np.inf)
