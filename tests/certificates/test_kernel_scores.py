@@ -334,6 +334,22 @@ def test_a_check_that_raises_abandons_the_certificate_between_any_panels(monkeyp
             gap(problem, point, check=Countdown(calls), threads=2)
 
 
+@pytest.mark.parametrize("kernel", [RBF(0.3), Polynomial(2, 0.2, 1.0), Laplacian(0.2)], ids=repr)
+@pytest.mark.parametrize("intercept", ["free", "none"])
+def test_few_rows_that_are_taken_together_have_the_certificate_of_those_apart(
+    kernel: Kernel, intercept: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = _blobs(200, 5)
+    weights = np.arange(200) % 4  # some rows count for nothing
+    problem = Problem(X, y, C=0.5, kernel=kernel, intercept=intercept, sample_weight=weights)
+    point = Point(np.zeros(0), 0.0, np.minimum(_machine(problem, 60).dual_coef, problem.costs))
+    together = gap(problem, point)
+    monkeypatch.setattr(kernel_scores, "_FEW_VALUES", 0)
+    apart = gap(problem, point)
+    for name in ("primal", "dual", "gap", "kkt"):
+        assert getattr(together, name) == pytest.approx(getattr(apart, name), rel=1e-12), name
+
+
 @pytest.mark.parametrize("sparse", [False, True])
 def test_the_pass_takes_little_memory(sparse: bool) -> None:
     X, y = _blobs(6000, 40)

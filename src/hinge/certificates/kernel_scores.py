@@ -36,6 +36,7 @@ Check = Callable[[], None]
 
 STACK = 8  # panels of rows that meet a panel of support vectors while it is in the cache,
 _TASK_VALUES = 1 << 25  # if that makes no more values than this: some 50 ms, after which check asks
+_FEW_VALUES = 1 << 19  # which take less time than telling support vectors and other rows apart
 _FEW_ROWS = 1024  # so few are computed in float64 at once
 _WORTH_IT = 0.5  # of a margin: a bound on errors that leaves most rows decided
 _USEFUL = 0.1  # a relative error beyond this bounds nothing
@@ -297,6 +298,11 @@ def training_scores(
     """
     machine = machine_of(problem, point)
     scores = Scores.zeros(problem.n_rows)
+    if len(machine.ids) * problem.n_rows <= _FEW_VALUES:
+        counting = (problem.costs > 0) | (point.dual_coef != 0.0)
+        everything = (problem.rows, np.flatnonzero(counting))
+        scores.put(everything[1], scores_at(machine, everything, threads, check))
+        return scores
     scores.put(machine.ids, support_scores(machine, threads, check))
     is_support = np.zeros(problem.n_rows, dtype=bool)
     is_support[machine.ids] = True
