@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "hinge/kernel_panel.hpp"
+#include "hinge/wide_pairing.hpp"
 
 namespace hinge {
 
@@ -22,7 +23,9 @@ class Tile {
         count_ = count;
         width_ = rows.width;
         starts_.clear();
-        const std::int64_t chunks = (width_ + kChunkFeatures - 1) / kChunkFeatures;
+        // Wide registers ask for half as many lines of a panel: it may lie in the next cache.
+        const std::int64_t most = has_wide_registers() ? 2 * kChunkFeatures : kChunkFeatures;
+        const std::int64_t chunks = (width_ + most - 1) / most;
         chunk_ = chunks == 0 ? 1 : (width_ + chunks - 1) / chunks;
         const auto number = [&](std::int64_t r) {
             return numbers == nullptr ? first + r : numbers[r];
@@ -33,15 +36,17 @@ class Tile {
     // Writes the sums of every row with every row of the panel; out has kPanelRows a row.
     template <class Pairing>
     void pair_with(const Panel<Real>& panel, const Real* panel_selfs, Real* out) {
-        const bool is_wide = is_full_ && panel.is_direct();
-        const std::int64_t lanes = is_wide ? kPanelRows<Real> : panel.registers() * kLanes<Real>;
+        const bool is_full = is_full_ && panel.is_direct();
+        const std::int64_t lanes = is_full ? kPanelRows<Real> : panel.registers() * kLanes<Real>;
         for (std::int64_t r = 0; r < count_; ++r) {
             for (std::int64_t lane = 0; lane < lanes; ++lane) {
                 out[r * kPanelRows<Real> + lane] =
                     Pairing::kSelfIsFirst ? panel_selfs[lane] : Real{0};
             }
         }
-        if (is_wide) {
+        if (std::is_same_v<Pairing, ProductPairing> && panel.is_direct() && has_wide_registers()) {
+            pair_in_wide_registers(panel, out);
+        } else if (is_full) {
             pair_all_full<Pairing>(panel, out);
         } else if (panel.registers() == 2) {
             pair_all_lists<Pairing, 2>(panel, out);
@@ -195,6 +200,29 @@ class Tile {
     }
 
     std::int64_t chunks() const noexcept { return (width_ + chunk_ - 1) / chunk_; }
+
+    // Products with a panel that has all features.
+    void pair_in_wide_registers(const Panel<Real>& panel, Real* out) const noexcept {
+        if (panel.registers() == 2) {
+            pair_in_so_many<1>(panel, out);
+        } else if (panel.registers() == 4) {
+            pair_in_so_many<2>(panel, out);
+        } else if (panel.registers() == 6) {
+            pair_in_so_many<3>(panel, out);
+        } else {
+            pair_in_so_many<4>(panel, out);
+        }
+    }
+
+    template <std::int64_t kWide>
+    void pair_in_so_many(const Panel<Real>& panel, Real* out) const noexcept {
+        if (is_full_) {
+            pair_all_wide_rows<Real, kWide>(rows_.data(), count_, width_, panel.at(0), out);
+        } else {
+            pair_all_wide_lists<Real, kWide>({values_, features_, 0}, starts_.data(), chunks(),
+                                             count_, panel.at(0), out);
+        }
+    }
 
     template <class Pairing, std::int64_t kRegisters>
     void pair_all_lists(const Panel<Real>& panel, Real* out) {
