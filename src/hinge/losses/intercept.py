@@ -111,6 +111,51 @@ def largest_intercept(
     return -_first_crossing(_Slope(loss, (scores, signs, costs), -1.0, check))
 
 
+def intercept_between(
+    loss: Loss, scores: Floats, signs: Signs, costs: Floats, ends: tuple[float, float]
+) -> float:
+    """Return the middle of the intercepts between two that make the sum of losses least.
+
+    Only kinks between the two are sorted: where these are close to each other it costs little more
+    than one sum over the rows. Rounding of the sums is not bounded.
+
+    Parameters
+    ----------
+    loss : Loss
+        The loss of a margin.
+    scores, signs, costs : ndarray of shape (n,)
+        Decision values without intercept, labels and weights.
+    ends : tuple of two floats
+        The smallest and the largest intercept that will do; finite.
+
+    Returns
+    -------
+    float
+        The intercept.
+    """
+    least, most = ends
+    start, kinks = _from(loss, (scores, signs, costs), least, most)
+    edges = np.concatenate(((least,), kinks.places, (most,)))
+    slopes = start.slope_after + np.concatenate(((0.0,), np.cumsum(kinks.bends)))
+    rises = slopes * np.diff(edges)
+    # S at the beginning and at the end of every piece between two kinks.
+    begins = start.after + np.concatenate(((0.0,), np.cumsum(rises[:-1] + kinks.jumps)))
+    stops = begins + rises
+    noise = _ROUNDINGS * _EPS * float(np.sum(costs))
+
+    def zero(k: int) -> float:
+        return float(min(edges[k] - begins[k] / slopes[k], edges[k + 1]))
+
+    low, high = most, least
+    if stops[-1] >= -noise:
+        k = int(np.argmax(stops >= -noise))
+        low = float(edges[k]) if begins[k] >= -noise else zero(k)
+    if begins[0] <= noise:
+        k = len(begins) - 1 - int(np.argmax(begins[::-1] <= noise))
+        high = float(edges[k + 1]) if stops[k] <= noise else zero(k)
+    return 0.5 * (low + high)
+
+
 @dataclass(frozen=True)
 class _Place:
     """S around a place, just before and just after it, and the slope of S there."""
@@ -128,6 +173,31 @@ class _Kinks(NamedTuple):
     places: Floats
     jumps: Floats
     bends: Floats
+
+
+def _from(loss: Loss, rows: _Rows, least: float, most: float) -> tuple[_Place, _Kinks]:
+    """Return S just after a place, and the kinks from there to another."""
+    scores, signs, costs = rows
+    y = np.asarray(signs, dtype=np.float64)
+    constants, slopes = loss.derivative_pieces()
+    count = np.zeros(len(y), dtype=np.intp)
+    found: list[list[Floats]] = [[], [], []]
+    for kink in loss.kinks:
+        places = y * kink.margin - scores
+        count += places <= least
+        inside = np.flatnonzero((places > least) & (places < most))
+        found[0].append(places[inside])
+        found[1].append(costs[inside] * kink.jump)
+        # A negative row's margin walks down as b walks up: its bends change their sign.
+        found[2].append(costs[inside] * y[inside] * kink.bend)
+    piece = np.where(y > 0, count, len(loss.kinks) - count)
+    steepness = slopes[piece]
+    derivatives = constants[piece] + steepness * (y * (scores + least))
+    after, slope = float(np.sum(costs * y * derivatives)), float(np.sum(costs * steepness))
+    places, jumps, bends = (np.concatenate(parts) for parts in found)
+    order = np.argsort(places, kind="stable")
+    kinks = _Kinks(places[order], jumps[order], bends[order])
+    return _Place(least, after, after, slope, slope), kinks
 
 
 class _Slope:

@@ -22,7 +22,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hinge.losses.intercept import optimal_intercepts
+from hinge.losses.intercept import intercept_between
 from hinge.machines import KernelCache, KernelSource, source
 from hinge.problem import Intercept, Problem
 from hinge.result import Point, Progress
@@ -297,9 +297,8 @@ def best_intercept(state: KernelState, ends: Ends) -> float:
     problem, program = state.problem, state.program
     some = slice(None) if program.present is None else program.present
     costs, signs = problem.costs[some], problem.signs[some]
-    low, high = optimal_intercepts(problem.loss, state.scores, signs, costs)
     least, most = sorted((-ends.down, -ends.up))
-    return min(max(0.5 * (low + high), least), most)
+    return intercept_between(problem.loss, state.scores, signs, costs, (least, most))
 
 
 def point_of(state: KernelState, intercept: float) -> Point:
