@@ -15,19 +15,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from hinge._native import core
 from hinge.kernels import Kernel
-from hinge.machines.native_rows import (
-    NativeKernel,
-    centre_for,
-    compact,
-    native_kernel,
-    native_rows,
-    precision_for,
-    scales_of,
-    self_sums,
-    view,
-    with_features_in_use,
-)
+from hinge.machines.native_rows import native_kernel
+from hinge.machines.prepared import PreparedRows, prepare, quick_rows, unit_of
 from hinge.rows import Rows
 
 Floats = NDArray[np.float64]
@@ -38,7 +29,6 @@ Terms = tuple[Ids, Floats]  # rows and their coefficients
 Points = tuple[Ids | None, int, int]  # columns (None for all), the first of them, and the end
 
 VALUES_A_CALL = 1 << 22  # kernel values that one native call computes: some 10 ms
-_LARGEST_UNSCALED = 1e25
 _OWN_ROWS = 64  # of a block of which only the diagonal is wanted: a panel
 
 
@@ -209,6 +199,14 @@ class KernelSource(ABC):
 
         self._share(part, len(ids), n_columns)
 
+    @property
+    def native_rows(self) -> tuple[core.KernelRowsFloat, Ids | None] | None:
+        """Rows as native code computes float32 values from, and which of them these are.
+
+        None of the numbers is all of them; None where values come from elsewhere.
+        """
+        return None
+
     def share_out(self, work: Callable[[int, int], None], n_terms: int, n_columns: int) -> None:
         """Do work that needs no kernel value on pieces of the columns, in this source's threads.
 
@@ -276,33 +274,23 @@ class NativeSource(KernelSource):
 
     Parameters
     ----------
-    native : NativeKernel
-        The kernel.
-    rows : Rows
-        The rows.
-    spare_mb : float
-        Memory that a compact copy of the rows may take.
+    prepared : PreparedRows
+        Rows as the core takes them.
+    numbers : ndarray of int64 or None, default=None
+        Which of them the source is of; None for all.
     """
 
-    def __init__(self, native: NativeKernel, rows: Rows, spare_mb: float) -> None:
-        diagonal = native.kernel.training_diagonal(rows)
-        rows = with_features_in_use(rows)
-        centre = centre_for(native.kernel, rows)
-        matrix = view(rows)
-        selfs = self_sums(native, matrix, centre, np.float64)
-        precision = precision_for(native.kernel, diagonal, selfs)
-        super().__init__(rows.n_rows, 1.0 if native.is_normalised else unit_of(diagonal))
-        scales = scales_of(native, rows, self.unit)
-        self._sides = centre, scales
-        self._native, self._whole = native, rows
-        if precision is np.float32:
-            matrix, centre, self.copy_mb = compact(rows, matrix, centre, spare_mb)
-        self._rows = native_rows(native, matrix, (centre, scales), precision)
+    def __init__(self, prepared: PreparedRows, numbers: Ids | None = None) -> None:
+        count = prepared.quick.count if numbers is None else len(numbers)
+        super().__init__(count, prepared.manner.unit)
+        self._prepared, self._numbers = prepared, numbers
+        self.copy_mb = prepared.copy_mb
 
-    @cached_property
-    def _exact_rows(self) -> Any:
-        """The rows in float64."""
-        return native_rows(self._native, view(self._whole), self._sides, np.float64)
+    @property
+    def native_rows(self) -> tuple[core.KernelRowsFloat, Ids | None] | None:
+        """Rows as native code computes float32 values from, and which of them these are."""
+        rows = quick_rows(self._prepared)
+        return None if rows is None else (rows, self._numbers)
 
     def _fill(
         self,
@@ -313,16 +301,26 @@ class NativeSource(KernelSource):
         out: Singles | Floats,
         slots: Ids,
     ) -> None:
-        rows = self._rows if out.dtype == np.float32 else self._exact_rows
-        points = None if columns is None else columns[first:stop]
-        rows.block(rows, ids, first, points, out, slots, first, stop - first)
+        rows = self._prepared.quick if out.dtype == np.float32 else self._prepared.exact
+        points = self._points(columns, first, stop)
+        rows.block(rows, self._terms(ids), first, points, out, slots, first, stop - first)
 
     def _add(self, terms: Terms, points: Points, out: Floats, exact: bool) -> None:
-        rows = self._exact_rows if exact else self._rows
+        rows = self._prepared.exact if exact else self._prepared.quick
         (ids, coef), (columns, first, stop) = terms, points
-        where = None if columns is None else columns[first:stop]
+        where = self._points(columns, first, stop)
         target = out[first:stop].reshape(-1, 1)
-        rows.add(rows, ids, coef.reshape(1, -1), first, where, target)
+        rows.add(rows, self._terms(ids), coef.reshape(1, -1), first, where, target)
+
+    def _terms(self, ids: Ids) -> Ids:
+        """Return which of the prepared rows some rows are."""
+        return ids if self._numbers is None else self._numbers[ids]
+
+    def _points(self, columns: Ids | None, first: int, stop: int) -> Ids | None:
+        """Return which of the prepared rows some columns are; None for consecutive ones."""
+        if columns is None:
+            return None if self._numbers is None else self._numbers[first:stop]
+        return self._terms(columns[first:stop])
 
 
 class PythonSource(KernelSource):
@@ -377,13 +375,6 @@ class PythonSource(KernelSource):
             self.threads = threads
 
 
-def unit_of(diagonal: Floats) -> float:
-    """Return what to divide kernel values by: 1, unless they would leave the range of float32."""
-    largest = float(np.max(np.abs(diagonal), initial=0.0))
-    is_usual = 1.0 / _LARGEST_UNSCALED < largest < _LARGEST_UNSCALED
-    return 1.0 if is_usual or largest == 0.0 else largest
-
-
 def source(
     kernel: Kernel, rows: Rows, spare_mb: float = 0.0, present: Ids | None = None
 ) -> KernelSource:
@@ -408,4 +399,4 @@ def source(
     native = native_kernel(kernel)
     if native is None:
         return PythonSource(kernel, rows, np.arange(rows.n_rows) if present is None else present)
-    return NativeSource(native, rows if present is None else rows.take(present), spare_mb)
+    return NativeSource(*prepare(kernel, native, rows, spare_mb, present))

@@ -1,8 +1,9 @@
 """Every class against every other: one binary problem per pair, over the rows of the two alone.
 
-A pair of classes has a copy of their rows, made when its turn comes and dropped after it; rows of
-weight zero are left out of it. Two classes are the whole data and are used in place. The weight of
-a class multiplies its rows in every pair, as in LIBSVM, so that the objectives are scikit-learn's.
+A pair of classes has a part of the rows, which is copied only by those that need it in one piece;
+what kernel values need of the rows is prepared once for all pairs. Rows of weight zero are left
+out. Two classes are the whole data and are used in place. The weight of a class multiplies its rows
+in every pair, as in LIBSVM, so that the objectives are scikit-learn's.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from hinge.multiclass.labels import Labels, Objective
 from hinge.problem import Problem
 from hinge.result import Point, Solution
 from hinge.rows import Rows
+from hinge.rows_part import SharedRows
 from hinge.solvers import StopFlag
 
 Floats = NDArray[np.float64]
@@ -85,13 +87,13 @@ class ClassPairs:
         first, second = self.pairs[number]
         return classes[first], classes[second]
 
-    def problem(self, rows: Rows, objective: Objective, number: int) -> Problem:
+    def problem(self, rows: Rows | SharedRows, objective: Objective, number: int) -> Problem:
         """Return the problem of a pair; its second class is the positive one.
 
         Parameters
         ----------
-        rows : Rows
-            The data.
+        rows : Rows or SharedRows
+            The data; of shared rows the problem has a part, else a copy of what it needs.
         objective : Objective
             Loss, C, intercept and kernel.
         number : int
@@ -100,7 +102,8 @@ class ClassPairs:
         ids = self.rows_of(number)
         weights = self._weights
         if ids is None:
-            own, positive = rows, self.labels.codes == 1
+            own = rows.rows if isinstance(rows, SharedRows) else rows
+            positive = self.labels.codes == 1
         else:
             own = _taken(rows, ids, isinstance(objective.kernel, Precomputed))
             weights = None if weights is None else weights[ids]
@@ -137,8 +140,12 @@ class ClassPairs:
         return np.split(ordered, ends[:-1])
 
 
-def _taken(rows: Rows, ids: Ids, is_precomputed: bool) -> Rows:
+def _taken(rows: Rows | SharedRows, ids: Ids, is_precomputed: bool) -> Rows:
     """Return some of the rows; of a kernel matrix, their columns alone."""
+    if isinstance(rows, SharedRows):
+        if not is_precomputed:
+            return rows.part(ids)
+        rows = rows.rows
     if not is_precomputed:
         return rows.take(ids)
     return Rows(rows.matrix[ids][:, ids])
@@ -175,8 +182,9 @@ def solve_one_vs_one(
         One for each pair, without their states, whatever ended them. Dual coefficients are those
         of ``pairs.rows_of(number)``.
     """
+    shared = SharedRows(rows)
     family = Family(
-        make=lambda number: pairs.problem(rows, objective, number),
+        make=lambda number: pairs.problem(shared, objective, number),
         untrained=lambda number: Point(np.zeros(0), 0.0, np.zeros(pairs.size(number))),
         unit="class" if len(pairs) == 1 else "pair of classes",
     )
