@@ -116,6 +116,15 @@ class KernelRows {
         });
     }
 
+    // rows[i][k] = k(term i, point k), of numbers that have been checked; without Python's lock.
+    void fill(Selection terms, Selection points, Real* const* rows) const {
+        const TermPanels<Real> of_terms = panels(terms);
+        const TileReader<Real> read = reader(points);
+        kernel_.visit([&](const auto& kernel) {
+            hinge::fill_block<Real>(kernel, of_terms, read, points, sides(), rows);
+        });
+    }
+
     const KernelChoice& kernel() const { return kernel_; }
     std::int64_t count() const { return matrix_.count; }
     std::int64_t width() const { return matrix_.width; }

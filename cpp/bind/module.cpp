@@ -28,6 +28,7 @@ void bind_kept_terms(nb::module_& module);
 void bind_tabled_terms(nb::module_& module);
 void bind_few_queries(nb::module_& module);
 void bind_working_set(nb::module_& module);
+void bind_resident_rounds(nb::module_& module);
 void bind_packed_cholesky(nb::module_& module);
 
 namespace {
@@ -89,5 +90,6 @@ NB_MODULE(HINGE_CORE_NAME, module) {
     bind_tabled_terms(module);
     bind_few_queries(module);
     bind_working_set(module);
+    bind_resident_rounds(module);
     bind_packed_cholesky(module);
 }

@@ -66,7 +66,8 @@ def test_gammas_make_a_grid() -> None:
 
 
 def test_an_observer_ends_the_grid() -> None:
-    grid = path(problem(), CS, stop=STOP, gammas=[0.5, 0.05], observers=[lambda e: e.number == 2])
+    stop = Stop(gap=1e-9)  # which no first step reaches
+    grid = path(problem(), CS, stop=stop, gammas=[0.5, 0.05], observers=[lambda e: e.number == 2])
     assert grid[0][1].status is Status.SOLVED
     assert grid[0][2].status is Status.INTERRUPTED
     assert {s.status for s in grid[1]} == {Status.INTERRUPTED}

@@ -181,6 +181,19 @@ class KernelCache:
         """
         self.write(np.flatnonzero(self.kept >= 0), source)
 
+    def all_slots(self, source: KernelSource) -> core.ResidentSlots:
+        """Return the rows as native code keeps them itself; there must be room for all.
+
+        Parameters
+        ----------
+        source : KernelSource
+            Where the values of kept rows that are not there come from.
+        """
+        self.write_all(source)
+        self._clock += 1
+        where = self.kept, self.used, self._is_written
+        return core.ResidentSlots(self.rows, self._slot_of, *where, self._clock)
+
     def add(
         self, slots: Ids, coef: Floats, out: Floats, source: KernelSource | None = None
     ) -> None:

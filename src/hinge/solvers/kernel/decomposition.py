@@ -52,6 +52,7 @@ from hinge.errors import unknown_name
 from hinge.parameters import count
 from hinge.solvers.kernel.dual_solver import DualSolver, let_rest
 from hinge.solvers.kernel.dual_state import Ends, Floats, KernelState
+from hinge.solvers.kernel.resident import improve_resident
 from hinge.solvers.kernel.working_sets import INNER_SOLVERS, improve_working_set
 
 _ROUNDS_TO_REST = 8  # rounds between two looks for rows that may rest
@@ -103,7 +104,12 @@ class Decomposition(DualSolver):
         self.inner = inner
 
     def improve(self, state: KernelState, gradient: Floats, ends: Ends) -> int:
-        """Choose and solve a working set; its changes go into the queue."""
+        """Choose and solve a working set; its changes go into the queue.
+
+        On small problems native code does that round after round.
+        """
+        if self.working_set is None and self.inner == "pairs" and improve_resident(state):
+            return 0
         is_time = state.rounds % _ROUNDS_TO_REST == _ROUNDS_TO_REST - 1
         if self.shrinking and is_time and not state.is_exact:
             let_rest(state, gradient, ends)

@@ -36,7 +36,7 @@ VALUES_A_STEP = 1 << 23  # kernel values that one step computes, some 10 to 50 m
 ROWS_A_STEP = 64  # but never fewer rows than fill a panel
 _NEAR = 30.0  # times the aim: a violation at which the least objective is looked for
 _COPY_SHARE = 0.5  # of the cache's memory that a compact copy of the rows may take
-SMALLEST_SET, LARGEST_SET = 64, 2048  # rows of a working set
+WHOLE_SET, LARGEST_SET = 256, 2048  # rows that are always one working set; the most of one
 _SET_SHARE = 1 / 3  # of the cache's memory that its matrix may take
 REST_GROUPS = 4  # how many times rows may go to rest before they rejoin
 
@@ -182,7 +182,7 @@ class KernelState(State):
     def largest_set(self) -> int:
         """The most rows of a working set: its matrix takes a part of the cache at the most."""
         values = _SET_SHARE * self.cache_mb * 2**20 / 4
-        return min(max(math.isqrt(int(values)), SMALLEST_SET), LARGEST_SET)
+        return min(max(math.isqrt(int(values)), WHOLE_SET), LARGEST_SET)
 
     def share_kernel(self, other: KernelState) -> None:
         """Take the kernel values and kept rows of another state of the same rows over."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hinge._native import core
 from hinge.solvers.kernel.dual_state import (
-    SMALLEST_SET,
+    WHOLE_SET,
     Ends,
     Floats,
     Ids,
@@ -28,9 +28,8 @@ from hinge.solvers.kernel.set_rounds import step_rounds
 _INNER = 0.1  # share of the violation at which a working set is left
 INNER_SOLVERS = ("pairs", "gradient-projection")
 _MOST_PROJECTIONS = 200  # steps on one working set, each a product with its matrix
-_MOST_PAIRS = 20_000  # steps on one working set: some 20 ms
-_WHOLE_SET = 256  # rows that are always one set
-_SMALL_SET = 512
+MOST_PAIRS = 20_000  # steps on one working set: some 20 ms
+_SMALLEST_SET, _SMALL_SET = 64, 512
 _PICKED = 256  # kept rows whose values are copied at a time
 LARGE_EXACT_SET = 1024  # whose matrix has as many bytes
 _KEPT = 0.75  # share of a working set that rows of the last one may fill
@@ -99,7 +98,7 @@ def _solve(
     """Solve the program over the working set and queue what has changed."""
     program = state.program
     inner, second_order = how
-    most = _MOST_PAIRS if inner == "pairs" else _MOST_PROJECTIONS
+    most = MOST_PAIRS if inner == "pairs" else _MOST_PROJECTIONS
     if state.step_limit is not None:
         most = min(most, state.step_limit - state.steps)
     kernel = _kernel_among(state, chosen)
@@ -180,11 +179,21 @@ def _set_size(state: KernelState) -> int:
     """Return how many rows to take: those that interact are the ones inside their bounds."""
     program = state.program
     inside = int(np.count_nonzero((state.beta > program.lower) & (state.beta < program.upper)))
-    if len(state.beta) <= _WHOLE_SET:
-        return len(state.beta)  # where few rows are stiff, parts of them crawl
-    least = min(max(len(state.beta) // 16, SMALLEST_SET), _SMALL_SET)
     most = state.largest_set // 2 if state.is_exact else state.largest_set
-    return min(max(2 * inside, least), most)
+    return min(max(2 * inside, fewest_rows(len(state.beta))), max(most, WHOLE_SET))
+
+
+def fewest_rows(n: int) -> int:
+    """Return how many rows a working set has at the least.
+
+    Parameters
+    ----------
+    n : int
+        How many rows the problem has.
+    """
+    if n <= WHOLE_SET:
+        return n  # where few rows are stiff, parts of them crawl
+    return min(max(n // 16, _SMALLEST_SET), _SMALL_SET)
 
 
 def _still_inside(state: KernelState, taking_part: np.ndarray) -> Ids:
