@@ -298,7 +298,7 @@ def training_scores(
     """
     machine = machine_of(problem, point)
     scores = Scores.zeros(problem.n_rows)
-    if len(machine.ids) * problem.n_rows <= _FEW_VALUES:
+    if problem.n_rows < _FEW_ROWS and len(machine.ids) * problem.n_rows <= _FEW_VALUES:
         counting = (problem.costs > 0) | (point.dual_coef != 0.0)
         everything = (problem.rows, np.flatnonzero(counting))
         scores.put(everything[1], scores_at(machine, everything, threads, check))
