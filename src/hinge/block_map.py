@@ -2,16 +2,18 @@
 
 Every computation that needs only passes over the data is ``map_blocks(kernel, rows)``. Partial
 results are combined in a binary tree fixed by block number, so the bits do not depend on how many
-threads ran it. The calling thread is one of them: each takes the next block when it is done with
-one, so that none waits for another before the end.
+threads ran it. The calling thread is one of them: each takes a branch of the tree at a time, large
+ones first, so that threads meet seldom, read far from each other, and yet end together.
 """
 
 from __future__ import annotations
 
+import math
+import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import Executor, ThreadPoolExecutor
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 import numpy as np
 
@@ -21,7 +23,7 @@ Result = TypeVar("Result")
 Block = TypeVar("Block")
 Block_co = TypeVar("Block_co", covariant=True)
 
-_ROUND = 32  # results, for each thread, that are kept before they are combined
+_TURNS = 2  # a branch is at most this part of what each thread has left to do
 
 
 class Blocks(Protocol[Block_co]):
@@ -140,32 +142,86 @@ def map_numbers(
     object
         The combined result, with the same bits for any number of threads.
     """
-
-    def one(number: int) -> Result:
-        # Floating-point errors are for the function's caller to judge, and a thread of a pool
-        # does not inherit how the caller handles them.
-        with np.errstate(over="ignore", invalid="ignore"):
-            return function(number)
-
-    with single_threaded_blas():
+    # Floating-point errors are for the function's caller to judge.
+    with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
         if threads <= 1 or count <= 1:
-            return _merge_tree((one(number) for number in range(count)), merge, check)
+            return _merge_tree(((1, function(number)) for number in range(count)), merge, check)
+        work = _Branches(function, merge, check)
+        branches = _branches(count, threads)
         with ThreadPoolExecutor(max_workers=threads - 1) as pool:
-            return _merge_tree(_in_rounds(pool, one, count, threads, check), merge, None)
+            results = share_out(
+                lambda number: work.result(branches[number]), range(len(branches)), pool, threads
+            )
+        # None of them is None: if one had not been wanted, an error would have been raised.
+        whole = cast("list[Result]", results)
+        return _merge_tree(zip(map(len, branches), whole, strict=True), merge)
 
 
-def _in_rounds(
-    pool: Executor,
-    function: Callable[[int], Result],
-    count: int,
-    threads: int,
-    check: Callable[[], None] | None,
-) -> Iterator[Result]:
-    """Yield ``function(0), function(1), ...`` with a bounded number kept."""
-    size = _ROUND * threads
-    for start in range(0, count, size):
-        numbers = range(start, min(start + size, count))
-        yield from share_out(function, numbers, pool, threads, check)
+def _branches(count: int, threads: int) -> list[range]:
+    """Return the numbers below ``count`` as whole branches of the tree, none larger than before."""
+    branches = []
+    start = 0
+    while start < count:
+        share = (count - start) // (threads * _TURNS)
+        size = 1 << max(share.bit_length() - 1, 0)
+        branches.append(range(start, min(start + size, count)))
+        start += size
+    return branches
+
+
+class _Branches(Generic[Result]):
+    """Branches of a tree, each computed by one thread.
+
+    Parameters
+    ----------
+    function : callable
+        Takes a number.
+    merge : callable
+        Combines the results of two neighbouring groups of numbers.
+    check : callable or None
+        Called between numbers on the thread that makes this; raises to abandon all branches.
+    """
+
+    def __init__(
+        self,
+        function: Callable[[int], Result],
+        merge: Callable[[Result, Result], Result],
+        check: Callable[[], None] | None,
+    ) -> None:
+        self._function = function
+        self._merge = merge
+        self._check = check
+        self._caller = threading.get_ident()
+        self._end = math.inf  # from here on nothing is wanted: a number before it has failed
+
+    def result(self, numbers: range) -> Result | None:
+        """Return what a branch comes to, or None if it is no longer wanted."""
+        # A thread of a pool does not inherit how its caller handles floating-point errors.
+        with np.errstate(over="ignore", invalid="ignore"):
+            try:
+                return _merge_tree(((1, self._one(number)) for number in numbers), self._merge)
+            except _NotWantedError:
+                return None
+
+    def _one(self, number: int) -> Result:
+        if number > self._end:
+            raise _NotWantedError
+        try:
+            result = self._function(number)
+        except BaseException:
+            self._end = min(self._end, number)
+            raise
+        if self._check is not None and threading.get_ident() == self._caller:
+            try:
+                self._check()
+            except BaseException:
+                self._end = -1.0
+                raise
+        return result
+
+
+class _NotWantedError(Exception):
+    """What is left of a branch is not wanted, because a number before it has failed."""
 
 
 def share_out(
@@ -224,19 +280,28 @@ def share_out(
 
 
 def _merge_tree(
-    results: Iterator[Result],
+    results: Iterable[tuple[int, Result]],
     merge: Callable[[Result, Result], Result],
-    check: Callable[[], None] | None,
+    check: Callable[[], None] | None = None,
 ) -> Result:
-    """Combine results as a binary counter does: only equal-sized groups merge, then the rest."""
+    """Combine results as a binary counter does: only equal-sized groups merge, then the rest.
+
+    Parameters
+    ----------
+    results : iterable of tuple
+        How many numbers each is the result of, and the result.
+    merge : callable
+        Combines the results of two neighbouring groups.
+    check : callable or None, default=None
+        Called between results; raises to abandon the rest.
+    """
     groups: list[tuple[int, Result]] = []
-    for result in results:
+    for size, combined in results:
         if check is not None:
             check()
-        size, combined = 1, result
         while groups and groups[-1][0] == size:
-            combined = merge(groups.pop()[1], combined)
-            size *= 2
+            combined = merge(groups.pop()[1], combined)  # noqa: PLW2901
+            size *= 2  # noqa: PLW2901
         groups.append((size, combined))
     combined = groups.pop()[1]
     while groups:

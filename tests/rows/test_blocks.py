@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import pickle
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -128,13 +129,34 @@ def test_a_check_that_raises_abandons_the_pass() -> None:
 
     def kernel(block) -> int:
         seen.append(block)
+        time.sleep(1e-4)  # lets the other threads have the interpreter's lock
         return 1
 
-    for threads in (1, 2):
+    for threads in (1, 2, 3):
         seen.clear()
         with pytest.raises(EnoughError):
             map_blocks(kernel, _OneRowPerBlock(1000), int.__add__, threads=threads, check=check)
-        assert len(seen) < 100  # threads finish the runs that they have begun
+        assert len(seen) < 100  # threads finish the blocks that they have begun
+
+
+@given(count=st.integers(1, 300), threads=st.sampled_from([2, 3, 5]))
+def test_branches_join_in_the_tree_of_one_thread(count: int, threads: int) -> None:
+    def tree(threads: int) -> str:
+        merge = "({}{})".format
+        return map_blocks(str, _OneRowPerBlock(count), merge, threads=threads)
+
+    assert tree(threads) == tree(1)
+
+
+@given(bad=st.sets(st.integers(0, 199), min_size=1), threads=st.sampled_from([1, 2, 3]))
+def test_of_several_bad_blocks_the_first_one_is_named(bad: set[int], threads: int) -> None:
+    def kernel(block: int) -> int:
+        if block in bad:
+            raise ValueError(str(block))
+        return block
+
+    with pytest.raises(ValueError, match=f"^{min(bad)}$"):
+        map_blocks(kernel, _OneRowPerBlock(200), int.__add__, threads=threads)
 
 
 def test_an_error_in_a_kernel_reaches_the_caller() -> None:
