@@ -342,8 +342,9 @@ class Problem:
                 f"{self.sample_weight[lost[0]]!r}): beyond floating point. Rescale the weights."
             )
             raise InvalidWeightsError(message)
+        counted = costs > 0
         for sign, label in zip((-1, 1), self.classes.tolist(), strict=True):
-            if not np.any(costs[self.signs == sign] > 0):
+            if not np.any(counted & (self.signs == sign)):
                 message = (
                     f"class {label!r} has no row of positive weight: only one class is left. "
                     "Give at least one of its rows a sample_weight above 0, or drop its rows."

@@ -12,7 +12,7 @@ from tests.solvers.separable import INTERCEPTS, XOR, apart, hard
 
 from hinge import Point, Status, Stop, solve
 from hinge.certificates import gap, margin_interval
-from hinge.certificates.hard_margin import proves_not_separable, total_loss
+from hinge.certificates.hard_margin import costs_of_losses, proves_not_separable
 
 
 def test_a_point_that_misses_a_margin_has_an_infinite_objective() -> None:
@@ -245,10 +245,15 @@ def test_any_unit_of_length(scale: float) -> None:
 
 def test_infinite_costs_of_no_loss_are_nothing() -> None:
     costs = np.array([math.inf, 0.0, math.inf])
-    assert total_loss(costs, np.array([0.0, 5.0, 0.0])) == 0.0
-    assert total_loss(costs, np.array([0.0, 5.0, 1e-300])) == math.inf
-    assert math.isnan(total_loss(costs, np.array([math.nan, 0.0, 0.0])))
-    assert total_loss(np.array([2.0, 3.0]), np.array([1.0, 1.0])) == 5.0
+    nothing = costs_of_losses(costs, np.array([0.0, 5.0, 0.0]))
+    np.testing.assert_array_equal(nothing, [0.0, 0.0, 0.0])
+    something = costs_of_losses(costs, np.array([0.0, 5.0, 1e-300]))
+    np.testing.assert_array_equal(something, [0.0, 0.0, math.inf])
+    assert math.isnan(costs_of_losses(costs, np.array([math.nan, 0.0, 0.0]))[0])
+    finite = costs_of_losses(np.array([2.0, 3.0]), np.array([1.0, 1.0]))
+    np.testing.assert_array_equal(finite, [2.0, 3.0])
+    one_for_all = costs_of_losses(np.array([math.inf]), np.array([0.0, 2.0]))
+    np.testing.assert_array_equal(one_for_all, [0.0, math.inf])
 
 
 def test_violations() -> None:

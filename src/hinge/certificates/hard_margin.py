@@ -66,17 +66,19 @@ class DualBounds:
     relative: float
 
 
-def total_loss(costs: Floats, values: Floats) -> float:
-    """Return the sum of losses times costs; an infinite cost of no loss is nothing.
+def costs_of_losses(costs: Floats, values: Floats) -> Floats:
+    """Return losses times costs; an infinite cost of no loss is nothing.
 
     Parameters
     ----------
-    costs, values : ndarray of shape (n,)
-        Costs, infinite ones included, and losses.
+    costs : ndarray of shape (n,) or (1,)
+        Costs, infinite ones included; one if it is that of every row.
+    values : ndarray of shape (n,)
+        Losses.
     """
     if np.isinf(costs).any():
         costs = np.where(values == 0.0, 0.0, costs)
-    return float(costs @ values)
+    return costs * values
 
 
 def hard_dual(

@@ -71,18 +71,26 @@ def row_violations(loss: Loss, margins: Floats, alpha: Floats, costs: Floats) ->
     ----------
     loss : Loss
         The loss of a margin.
-    margins, alpha, costs : ndarray of shape (n,)
-        Margins, dual coefficients and costs; a row without cost must have coefficient 0.
+    margins, alpha : ndarray of shape (n,)
+        Margins and dual coefficients.
+    costs : ndarray of shape (n,) or (1,)
+        Costs, one if it is that of every row; a row without cost must have coefficient 0.
     """
-    safe = np.where(costs > 0, costs, np.inf)
-    slopes = alpha / safe
-    gradient = margins + loss.dual_curvature * slopes - loss.dual_linear
-    moved = np.clip(slopes - gradient, 0.0, loss.dual_upper)
-    # A hard margin has no slopes: a row may miss its margin by nothing, and exceed it only with
-    # coefficient 0.
-    hard = np.where(alpha > 0.0, np.abs(gradient), np.maximum(-gradient, 0.0))
-    violations = np.where(np.isinf(costs), hard, np.abs(moved - slopes))
-    return np.where(costs > 0, violations, np.abs(alpha))
+    counted = costs > 0
+    slopes = alpha / np.where(counted, costs, np.inf)
+    gradient = margins - loss.dual_linear
+    if loss.dual_curvature:
+        gradient += loss.dual_curvature * slopes
+    moved = np.subtract(slopes, gradient)
+    np.clip(moved, 0.0, loss.dual_upper, out=moved)
+    moved -= slopes
+    violations = np.abs(moved, out=moved)
+    if np.isinf(costs).any():
+        # A hard margin has no slopes: a row may miss its margin by nothing, and exceed it only
+        # with coefficient 0.
+        hard = np.where(alpha > 0.0, np.abs(gradient), np.maximum(-gradient, 0.0))
+        violations = np.where(np.isinf(costs), hard, violations)
+    return violations if counted.all() else np.where(counted, violations, np.abs(alpha))
 
 
 def condition_violations(problem: Problem, point: Point, sums: DualSums) -> tuple[float, float]:

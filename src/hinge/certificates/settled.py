@@ -23,7 +23,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hinge.block_map import map_blocks
+from hinge.block_map import map_blocks, map_numbers
+from hinge.certificates.row_groups import WORTH_SHARING, map_groups
 from hinge.errors import InvalidDataError
 from hinge.inequality import rounding_factor, score_bounds, score_rounding
 from hinge.losses import largest_intercept, smallest_intercept
@@ -32,6 +33,8 @@ from hinge.result import Point
 from hinge.rows import Block, Rows
 
 Floats = NDArray[np.float64]
+
+_MEAN_BLOCKS = 64  # of the rows, whose mean is taken for that of all
 
 
 @dataclass(frozen=True)
@@ -70,24 +73,45 @@ class OptimumRegion:
         self, rows: Rows, check: Callable[[], None] | None = None, threads: int = 1
     ) -> tuple[Floats, Floats]:
         """Return the bounds for validated rows; ``check`` is called between blocks."""
+        # Products with the centre and with the origin, until the bounds take their places.
         lower, upper = np.empty(rows.n_rows), np.empty(rows.n_rows)
         low, high = self.offsets
 
-        def kernel(block: Block) -> None:
-            scores, norms, error = self.centred(rows, block)
+        def products(block: Block) -> None:
+            lower[block.rows] = block.dot(self.coef)
+            if self.origin is not None:
+                upper[block.rows] = block.dot(self.origin)
+
+        def bounds(part: slice) -> None:
+            scores, norms, error = self._centred(rows, part, lower[part], upper[part])
             below, above = score_bounds(scores, norms, self.radius, error)
             # One more rounding each: step outwards.
-            np.nextafter(below + low, -np.inf, out=lower[block.rows])
-            np.nextafter(above + high, np.inf, out=upper[block.rows])
+            below += low
+            above += high
+            np.nextafter(below, -np.inf, out=lower[part])
+            np.nextafter(above, np.inf, out=upper[part])
 
         if rows.n_rows:
-            map_blocks(kernel, rows, lambda one, _: one, threads=threads, check=check)
+            map_blocks(products, rows, lambda one, _: one, threads=threads, check=check)
+            map_groups(bounds, rows.n_rows, threads=threads, check=check)
         return lower, upper
 
-    def centred(self, rows: Rows, block: Block) -> tuple[Floats, Floats, Floats]:
-        """Return centre scores, distances from the origin and score error bounds of a block."""
-        norms = rows.norm_bounds(rows.squared_norms[block.rows])
-        scores = block.dot(self.coef)
+    def _centred(
+        self, rows: Rows, part: slice, scores: Floats, products: Floats
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return scores, distances from the origin and score error bounds of some rows.
+
+        Parameters
+        ----------
+        rows : Rows
+            The data.
+        part : slice
+            Which of them.
+        scores, products : ndarray of shape (n,)
+            Their products with the centre, and with the origin if it is not zero.
+        """
+        squares = rows.squared_norms[part]
+        norms = rows.norm_bounds(squares)
         norm = float(np.linalg.norm(self.coef))
         error = score_rounding(norm, norms, rows.longest_row)
         if self.origin is None:
@@ -95,11 +119,13 @@ class OptimumRegion:
         shift = float(self.coef @ self.origin)
         reach = norms + float(np.linalg.norm(self.origin))
         # ||x - m||^2 by expansion: its rounding error is bounded and added, never subtracted.
-        squares = rows.squared_norms[block.rows]
-        expanded = squares - 2.0 * block.dot(self.origin) + float(self.origin @ self.origin)
+        expanded = squares - 2.0 * products
+        expanded += float(self.origin @ self.origin)
         slack = 4.0 * rounding_factor(len(self.coef) + 4)
-        distances = np.sqrt(np.maximum(expanded, 0.0) + slack * reach * reach)
-        return scores - shift, distances, error + slack * norm * reach
+        error += slack * norm * reach
+        np.maximum(expanded, 0.0, out=expanded)
+        expanded += slack * reach * reach
+        return scores - shift, np.sqrt(expanded, out=expanded), error
 
 
 def optimum_region(
@@ -154,14 +180,21 @@ def optimum_region(
 
 
 def _mean(problem: Problem, threads: int, check: Callable[[], None] | None) -> Floats:
-    """Return the mean of the rows that have a cost."""
-    costs = problem.costs
+    """Return the mean of the rows that have a cost, in evenly spaced blocks if there are many.
 
-    def kernel(block: Block) -> Floats:
-        return block.transpose_dot((costs[block.rows] > 0).astype(np.float64))
+    Bounds hold from whichever point scores are measured; they are the tighter the nearer it is.
+    """
+    costs, rows = problem.costs, problem.rows
+    every = -(-rows.n_blocks // _MEAN_BLOCKS)
 
-    total = map_blocks(kernel, problem.rows, np.add, threads=threads, check=check)
-    return np.asarray(total / np.count_nonzero(costs > 0))
+    def kernel(number: int) -> Floats:
+        block = rows.block(number * every)
+        counted = (costs[block.rows] > 0).astype(np.float64)
+        return np.append(block.transpose_dot(counted), np.sum(counted))
+
+    count = -(-rows.n_blocks // every)
+    total = map_numbers(kernel, count, np.add, threads=threads, check=check)
+    return np.asarray(total[:-1] / max(float(total[-1]), 1.0))
 
 
 def _intercept_interval(
@@ -171,11 +204,15 @@ def _intercept_interval(
     lower, upper = ball.bounds_of(problem.rows, check, threads)
     if problem.is_hard:
         return _hard_interval(problem, lower, upper)
-    return intercept_interval(problem, lower, upper, check)
+    return intercept_interval(problem, lower, upper, check, threads)
 
 
 def intercept_interval(
-    problem: Problem, lower: Floats, upper: Floats, check: Callable[[], None] | None
+    problem: Problem,
+    lower: Floats,
+    upper: Floats,
+    check: Callable[[], None] | None,
+    threads: int = 1,
 ) -> tuple[float, float]:
     """Return an interval of the free intercept, given bounds on the scores of the optimum.
 
@@ -187,10 +224,17 @@ def intercept_interval(
         Bounds on the optimum's scores without intercept; of any size for rows without cost.
     check : callable or None
         Called now and then; may raise to abandon the search.
+    threads : int, default=1
+        From two on, each end has one of its own, if there are many rows.
     """
     costs = problem.costs
-    low = smallest_intercept(problem.loss, upper, problem.signs, costs, check)
-    high = largest_intercept(problem.loss, lower, problem.signs, costs, check)
+
+    def end(number: int) -> list[float]:
+        find, scores = ((smallest_intercept, upper), (largest_intercept, lower))[number]
+        return [find(problem.loss, scores, problem.signs, costs, check)]
+
+    share = threads if problem.n_rows >= WORTH_SHARING else 1
+    low, high = map_numbers(end, 2, list.__add__, threads=share)
     # The sums behind the slope are rounded: widen by that much of the scores' own size.
     widen = 1e-12 * (1.0 + abs(low) + abs(high))
     return low - widen, high + widen

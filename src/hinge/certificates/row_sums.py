@@ -1,0 +1,136 @@
+"""What rows add to the objectives at a point, once their scores are known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hinge.certificates.hard_margin import costs_of_losses
+from hinge.certificates.kkt import row_violations
+from hinge.certificates.row_groups import map_groups, part_sums, tree_sum
+from hinge.certificates.verdict import largest
+from hinge.inequality import score_rounding
+from hinge.problem import Problem
+from hinge.result import Point
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class RowSums:
+    """Sums over all rows, and the worst violation of one.
+
+    Parameters
+    ----------
+    loss, loss_widened : float
+        Losses times costs, at the margins and at margins less what rounding may have added.
+    alpha : float
+        Dual coefficients; NaN if one of them leaves its box.
+    curvature : float
+        Squared dual coefficients over costs, where the loss has a curvature.
+    balance : float
+        Dual coefficients times labels.
+    alpha_norms : float
+        Dual coefficients times norms of rows.
+    violation : float
+        The worst violation of the optimality conditions.
+    """
+
+    loss: float
+    loss_widened: float
+    alpha: float
+    curvature: float
+    balance: float
+    alpha_norms: float
+    violation: float
+
+
+def row_sums(
+    problem: Problem,
+    point: Point,
+    scores: Floats,
+    *,
+    threads: int = 1,
+    check: Callable[[], None] | None = None,
+) -> RowSums:
+    """Return every sum over rows that the objectives need.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    point : Point
+        Weights, intercept and, if there are any, dual coefficients.
+    scores : ndarray of shape (n_samples,)
+        Products of the weights with the rows.
+    threads : int, default=1
+        Threads that share out the rows; the sums have the same bits for any number.
+    check : callable or None, default=None
+        Called between groups of rows; may raise to give up.
+
+    Returns
+    -------
+    RowSums
+        The sums.
+    """
+    # Costs that are all the same are one number, which NumPy takes for as many as it needs.
+    costs = problem.costs if problem.sample_weight is not None else problem.costs[:1]
+
+    def group(rows: slice) -> tuple[Floats, float]:
+        here = costs if len(costs) == 1 else costs[rows]
+        return _group_sums(problem, point, rows, scores[rows], here)
+
+    groups = map_groups(group, problem.n_rows, threads=threads, check=check)
+    parts = np.concatenate([found for found, _ in groups], axis=1)
+    loss, loss_widened, alpha, curvature, balance, alpha_norms = tree_sum(parts).tolist()
+    return RowSums(
+        loss=loss,
+        loss_widened=loss_widened,
+        alpha=alpha,
+        curvature=curvature,
+        balance=balance,
+        alpha_norms=alpha_norms,
+        violation=largest(*(worst for _, worst in groups)),
+    )
+
+
+def _group_sums(
+    problem: Problem, point: Point, rows: slice, scores: Floats, costs: Floats
+) -> tuple[Floats, float]:
+    """Return the sums over parts of some rows, in the order of ``RowSums``; the worst violation."""
+    loss, y = problem.loss, problem.signs[rows].astype(np.float64)
+    row_norms = problem.rows.norm_bounds(problem.rows.squared_norms[rows])
+    margins = scores + point.intercept
+    margins *= y
+    norm = float(np.linalg.norm(point.coef))
+    error = score_rounding(norm, row_norms, problem.rows.longest_row)
+    error += 4e-16 * abs(point.intercept)
+    a = np.zeros(len(y)) if point.dual_coef is None else point.dual_coef[rows]
+    violation = float(np.max(row_violations(loss, margins, a, costs)))
+    losses = loss.value(margins)
+    losses_widened = loss.value(np.subtract(margins, error, out=error))
+    alpha = part_sums(a)
+    if not _is_in_box(a, loss.upper_bound(costs)):
+        alpha[:] = math.nan
+    curvature = np.zeros_like(alpha)
+    if loss.dual_curvature:
+        curvature = part_sums(a * (a / np.where(costs > 0, costs, np.inf)))
+    sums = (
+        part_sums(costs_of_losses(costs, losses)),
+        part_sums(costs_of_losses(costs, losses_widened)),
+        alpha,
+        curvature,
+        part_sums(np.multiply(y, a, out=y)),
+        part_sums(np.multiply(a, row_norms, out=row_norms)),
+    )
+    return np.stack(sums), violation
+
+
+def _is_in_box(alpha: Floats, upper: Floats) -> bool:
+    """Return whether every coefficient is finite, not negative and at most its bound."""
+    lowest, highest = float(np.min(alpha)), float(np.max(alpha))  # NaN if one is
+    return lowest >= 0.0 and highest < math.inf and bool((alpha <= upper).all())
