@@ -92,7 +92,7 @@ class Judge:
         # The region of a free intercept takes passes of its own: only the last point gets it. With
         # a kernel it takes none, and another certificate would be the dear thing.
         is_cheap = self._has_kernel or self.problem.intercept is not Intercept.FREE
-        certificate = self._judge(point, region=is_cheap)
+        certificate = self._judge(point, region=is_cheap or self._is_last)
         self.last_work = progress.work
         if self._has_kernel:
             self._work_of_one = self.problem.rows.n_stored * _support_size(point) + _CALL_OVERHEAD
@@ -143,7 +143,15 @@ class Judge:
     def _smallest_gap(self) -> float:
         return self._history[-1][1] if self._history else math.inf
 
-    def _judge(self, point: Point, region: bool) -> Certificate:
+    def _is_last(self, certificate: Certificate) -> bool:
+        """Return whether a run will end with this point: no other primal or dual one is better."""
+        return (
+            self.stop.satisfied_by(certificate)
+            and (self._primal is None or _is_less(certificate.primal, self._primal[1].primal))
+            and (self._dual is None or _is_less(-certificate.dual, -self._dual[1].dual))
+        )
+
+    def _judge(self, point: Point, region: bool | Callable[[Certificate], bool]) -> Certificate:
         began = time.perf_counter()
         try:
             found = gap(
