@@ -277,7 +277,7 @@ class _Run:
         """Do one step and what follows from it; return the status if the run is over."""
         self.is_stepping = True
         try:
-            done = self.solver.step(state, WORK_PER_STEP)
+            done = self.solver.step(state, WORK_PER_STEP * self.solver.stride(state))
         except _Abandoned:
             return self._limit() or Status.INTERRUPTED
         finally:

@@ -163,6 +163,10 @@ class Solver(ABC):
     def progress(self, state: Any) -> Progress:
         """Return the solver's own opinion of how far it is; cheap, called after every step."""
 
+    def stride(self, state: Any) -> int:  # noqa: ARG002
+        """Return how many times the usual work a step is asked for, so that it takes 10 ms."""
+        return 1
+
     def start_as(self, problem: Problem, values: Mapping[str, Any]) -> Any:  # noqa: ARG002
         """Return a fresh state with the parts that a stored one with these values has."""
         return self.start(problem)

@@ -181,6 +181,10 @@ class Relay(Solver):
             watch.note(progress.work, progress.relative_gap)
         return done
 
+    def stride(self, state: RelayState) -> int:
+        """Return the present method's."""
+        return self._solver(state).stride(state.running)
+
     def point(self, state: RelayState) -> Point:
         """Return the present method's point."""
         return self._solver(state).point(state.running)

@@ -20,5 +20,5 @@ def balance(alpha: NDArray[np.float64], signs: NDArray[np.int8]) -> None:
     counted = alpha > 0.0  # so that rows without cost, wherever they lie, change no bit of a sum
     sums = float(alpha[counted & ~positive].sum()), float(alpha[counted & positive].sum())
     if max(sums) > 0.0:
-        heavier = positive if sums[1] > sums[0] else ~positive
-        alpha[heavier] *= min(sums) / max(sums)
+        share = min(sums) / max(sums)
+        alpha *= np.take((1.0, share) if sums[1] > sums[0] else (share, 1.0), positive)

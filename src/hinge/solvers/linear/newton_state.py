@@ -26,7 +26,7 @@ ON_ROWS = ("shift", "search")  # passes that need what is known of the rows, not
 FIRST_SMOOTHING = 0.5  # half-width of the parabola that a corner is first smoothed with
 DAMPING = 0.1  # share of a wider parabola's matrix that directions without rows get
 EASY = 10.0  # cost times squared norm and second derivative that a cold start can take
-BLOCKS = 2  # blocks of rows in a panel
+BLOCKS = 8  # blocks of rows in a panel: threads that make short calls hinder each other
 _PANELS = 8  # times as many rows as features, at the most, in a panel of the matrix
 _ROWS = 1 << 15  # rows in a panel of a pass that does not read them
 
