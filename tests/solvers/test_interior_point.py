@@ -16,6 +16,7 @@ from hinge.certificates import gap
 from hinge.data import Dataset, open_shards, write_shards
 from hinge.solvers import InteriorPoint
 from hinge.solvers.linear.interior_point import MOST_FEATURES
+from hinge.testing import known_optimum
 from hinge.threads import single_threaded_blas
 
 LOSSES = ["hinge", "squared_hinge"]
@@ -234,6 +235,23 @@ def test_double_precision_takes_over_where_single_overflows(loss: str) -> None:
     assert solution.status is Status.SOLVED
     assert modes[0]
     assert not modes[-1]
+
+
+@pytest.mark.parametrize("example", [3, 6, 9, 16, 20, 22])
+def test_a_degenerate_end_is_reached_in_any_order_of_the_rows(example: int) -> None:
+    known = known_optimum("hinge", sparse=True, dtype=np.float32, weighted=True, seed=example)
+    problem, rng = known.problem, np.random.default_rng(example)
+    for _ in range(12):
+        order = rng.permutation(problem.n_rows)
+        permuted = Problem(
+            problem.rows.matrix[order],
+            problem.signs[order],
+            C=problem.C,
+            sample_weight=problem.sample_weight[order],
+        )
+        solution = solve(permuted, solver="interior-point", stop=Stop(gap=1e-8))
+        assert solution.status is Status.SOLVED
+        assert solution.certificate.primal == pytest.approx(float(known.value), rel=1e-8)
 
 
 def test_a_warm_start_saves_steps() -> None:

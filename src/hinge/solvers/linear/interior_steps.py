@@ -44,6 +44,7 @@ _MOST_SHORT = 3
 _MOST_RECENTRINGS = 4
 _NARROWER = 0.9  # what a gap is to become of before it counts as smaller
 _MOST_IDLE = 8
+_MOST_IDLE_SINGLE = 2  # the same in single precision
 _ROUNDING = 1e-14  # relative gap at which nothing but rounding is left
 _ACCURATE = 0.03  # share of a right-hand side that a step may leave
 _MOST_CORRECTIONS = 3  # of a step that was found without some rows
@@ -140,7 +141,9 @@ def after_affine(state: InteriorState, sums: Floats, peak: float) -> None:
     now, first, second = (float(product) for product in sums[-3:])
     length = _length(peak, 1.0)
     left = (now + length * first + length * length * second) / now
-    state.tau = now / state.n_products * min(1.0, max(left, 0.0)) ** 3
+    # Products far below the rounding of the objective say nothing any more, and spoil the matrix.
+    least = _LEAST_GAP * abs(state.primal)
+    state.tau = max(now * min(1.0, max(left, 0.0)) ** 3, least) / state.n_products
     state.right[:] = state.force + state.tau * state.barrier - sums[:-3]
     state.direction[:] = _solve(state, state.right)
     state.is_refined, state.corrections = False, 0
@@ -181,6 +184,9 @@ def after_update(state: InteriorState, sums: Floats, _: float) -> None:
     state.idle = 0 if gap < _NARROWER * state.smallest_gap else state.idle + 1
     state.smallest_gap = min(gap, state.smallest_gap)
     state.short_steps = state.short_steps + 1 if state.length < _SHORT else 0
+    # Near the end single precision may leave a gap where it leaves nothing else to see.
+    if state.idle >= _MOST_IDLE_SINGLE and state.is_single and state.is_final_level:
+        state.is_single, state.idle = False, 0
     _begin_matrix(state)
     if state.idle >= _MOST_IDLE or gap <= _ROUNDING * abs(state.primal):
         _rest(state)
