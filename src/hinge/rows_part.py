@@ -29,10 +29,14 @@ class SharedRows:
     ----------
     rows : Rows
         The rows.
+    present : ndarray of int64 or None, default=None
+        Which of them may be in a part, in their order, None for all: the others are as if they
+        were not there. If it is not all, these are copied.
     """
 
-    def __init__(self, rows: Rows) -> None:
-        self.rows = rows
+    def __init__(self, rows: Rows, present: Ids | None = None) -> None:
+        self.rows = rows if present is None else rows.take(present)
+        self._present = present
         self._prepared: dict[Hashable, Any] = {}
         self._lock = threading.Lock()
 
@@ -42,8 +46,10 @@ class SharedRows:
         Parameters
         ----------
         numbers : ndarray of int
-            Their numbers.
+            Their numbers among all rows.
         """
+        if self._present is not None:
+            numbers = np.searchsorted(self._present, numbers)
         return RowsPart(self, np.ascontiguousarray(numbers, dtype=np.int64))
 
     def prepared(self, name: Hashable, make: Callable[[], Made]) -> Made:

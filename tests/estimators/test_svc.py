@@ -272,7 +272,8 @@ def test_a_callback_ends_everything_without_a_warning() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model = SVC(callback=lambda event: True).fit(X, y)
-    assert {s.status for s in model.solutions_} == {Status.INTERRUPTED}
+    # The first pair may have arrived in the very step after which it was told to end.
+    assert {s.status for s in model.solutions_[1:]} == {Status.INTERRUPTED}
     assert "before this pair of classes began" in model.certificates_[1].notes[0]
     assert set(model.predict(X)) <= {0, 1, 2}
 

@@ -13,7 +13,6 @@ from hinge.losses import get_loss
 from hinge.multiclass import ClassPairs, Labels, Objective, Plan, solve_one_vs_one
 from hinge.problem import Intercept
 from hinge.rows import Rows
-from hinge.rows_part import SharedRows
 from hinge.solvers import StopFlag
 
 OBJECTIVE = Objective(get_loss("hinge"), 2.0, Intercept.FREE, kernel=kernels.RBF(0.3))
@@ -62,7 +61,7 @@ def test_each_pair_is_what_it_would_be_alone(threads: int) -> None:
         both = solutions[number].certificate, alone.certificate
         assert abs(both[0].primal - both[1].primal) <= both[0].gap + both[1].gap
         # To the bit it is what the other pairs, whoever solves them, leave it to be.
-        part = pairs.problem(SharedRows(rows), OBJECTIVE, number)
+        part = pairs.problem(pairs.shared(rows, OBJECTIVE.kernel), OBJECTIVE, number)
         np.testing.assert_array_equal(part.rows.matrix, problem.rows.matrix)
         by_itself = solve(part, stop=STOP)
         np.testing.assert_array_equal(solutions[number].dual_coef, by_itself.dual_coef)

@@ -62,3 +62,12 @@ def test_what_is_prepared_is_made_once() -> None:
     for name in ("a", "b", "a"):
         assert shared.prepared(name, lambda name=name: made.append(name) or name) == name
     assert made == ["a", "b"]
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_rows_that_are_not_present_are_as_if_they_were_not_there(is_sparse: bool) -> None:
+    rows, present = _rows(is_sparse), np.array([0, 2, 5, 7, 8])
+    shared = SharedRows(rows, present)
+    assert shared.rows.n_rows == 5
+    part = shared.part(NUMBERS)
+    np.testing.assert_array_equal(_dense(part.matrix), _dense(rows.take(NUMBERS).matrix))

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hinge.kernels import Precomputed
+from hinge.kernels import Kernel, Precomputed
 from hinge.labels import WeightsAsRead
 from hinge.multiclass.binary_fits import Family, Plan, solve_family
 from hinge.multiclass.labels import Labels, Objective
@@ -87,6 +87,23 @@ class ClassPairs:
         first, second = self.pairs[number]
         return classes[first], classes[second]
 
+    def shared(self, rows: Rows, kernel: Kernel | None) -> Rows | SharedRows:
+        """Return rows of which every pair takes its part; rows without weight are not among them.
+
+        Parameters
+        ----------
+        rows : Rows
+            The data.
+        kernel : Kernel or None
+            The kernel; of a matrix pairs take columns as well, and share nothing.
+        """
+        weights = self.labels.sample_weight
+        if len(self.pairs) == 1 or isinstance(kernel, Precomputed):
+            return rows
+        if weights is None or bool(np.all(weights)):
+            return SharedRows(rows)
+        return SharedRows(rows, np.flatnonzero(weights))
+
     def problem(self, rows: Rows | SharedRows, objective: Objective, number: int) -> Problem:
         """Return the problem of a pair; its second class is the positive one.
 
@@ -102,8 +119,8 @@ class ClassPairs:
         ids = self.rows_of(number)
         weights = self._weights
         if ids is None:
-            own = rows.rows if isinstance(rows, SharedRows) else rows
-            positive = self.labels.codes == 1
+            assert isinstance(rows, Rows)
+            own, positive = rows, self.labels.codes == 1
         else:
             own = _taken(rows, ids, isinstance(objective.kernel, Precomputed))
             weights = None if weights is None else weights[ids]
@@ -143,9 +160,7 @@ class ClassPairs:
 def _taken(rows: Rows | SharedRows, ids: Ids, is_precomputed: bool) -> Rows:
     """Return some of the rows; of a kernel matrix, their columns alone."""
     if isinstance(rows, SharedRows):
-        if not is_precomputed:
-            return rows.part(ids)
-        rows = rows.rows
+        return rows.part(ids)
     if not is_precomputed:
         return rows.take(ids)
     return Rows(rows.matrix[ids][:, ids])
@@ -182,7 +197,7 @@ def solve_one_vs_one(
         One for each pair, without their states, whatever ended them. Dual coefficients are those
         of ``pairs.rows_of(number)``.
     """
-    shared = SharedRows(rows)
+    shared = pairs.shared(rows, objective.kernel)
     family = Family(
         make=lambda number: pairs.problem(shared, objective, number),
         untrained=lambda number: Point(np.zeros(0), 0.0, np.zeros(pairs.size(number))),
