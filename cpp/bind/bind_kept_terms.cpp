@@ -22,32 +22,33 @@ class TermsInDouble {
 
     TermsInDouble(const Doubles& rows, Coefficients coef)
         : panels_(rows.all_panels()),
-          functions_(static_cast<std::int64_t>(coef.shape(0))),
-          width_(rows.width()) {
-        require(static_cast<std::int64_t>(coef.shape(1)) == rows.count() && functions_ > 0,
-                "one coefficient for every term and function");
-        coef_.assign(coef.data(), coef.data() + coef.size());
-    }
+          functions_(checked(rows, coef), rows.count(), static_cast<std::int64_t>(coef.shape(0))),
+          width_(rows.width()) {}
 
     void add(const Doubles& points, std::int64_t first, Array<double, 2> out) const {
         require(points.width() == width_, "points and terms must have as many features");
         require((points.sides().scales != nullptr) == panels_.is_scaled,
                 "points and terms must both be normalised, or neither");
-        require(static_cast<std::int64_t>(out.shape(1)) == functions_,
+        require(static_cast<std::int64_t>(out.shape(1)) == functions_.functions,
                 "as many outputs as functions");
         const Selection where = points.points(std::nullopt, first, out.shape(0));
         const nb::gil_scoped_release unlocked;
         const auto read = points.reader(where);
         points.kernel().visit([&](const auto& kernel) {
-            hinge::add_terms<double>(kernel, panels_, read, where, points.sides(), coef_.data(),
-                                     functions_, out.data());
+            hinge::add_terms<double>(kernel, panels_, read, where, points.sides(), functions_,
+                                     out.data());
         });
     }
 
   private:
+    static const double* checked(const Doubles& rows, const Coefficients& coef) {
+        require(static_cast<std::int64_t>(coef.shape(1)) == rows.count() && coef.shape(0) > 0,
+                "one coefficient for every term and function");
+        return coef.data();
+    }
+
     hinge::TermPanels<double> panels_;
-    std::vector<double> coef_;
-    std::int64_t functions_;
+    hinge::TermFunctions<double> functions_;
     std::int64_t width_;
 };
 

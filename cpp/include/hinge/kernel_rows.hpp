@@ -197,28 +197,50 @@ std::vector<std::vector<std::int64_t>> functions_in_use(const AlignedVector<Numb
     return used;
 }
 
-// out[point, c] += sum over the terms of coef[c, term] k(term, point); out has `outputs` a point.
+// The functions whose sums are taken: their coefficients, padded, and who has any in which panel.
+template <class Real>
+struct TermFunctions {
+    TermFunctions(const double* of_terms, std::int64_t terms, std::int64_t count)
+        : functions(count),
+          coef(padded<Real>(of_terms, terms, count)),
+          in_use(functions_in_use<Real>(coef, count)) {}
+
+    std::int64_t functions;
+    AlignedVector<double> coef;
+    std::vector<std::vector<std::int64_t>> in_use;
+};
+
+// out[point, c] += sum over the terms of coef[c, term] k(term, point); out has all c of a point.
 template <class Real, class Kernel>
 void add_terms(const Kernel& kernel, const TermPanels<Real>& terms, const TileReader<Real>& read,
-               Selection points, Sides<Real> sides, const double* coef, std::int64_t outputs,
+               Selection points, Sides<Real> sides, const TermFunctions<Real>& functions,
                double* out) {
-    const AlignedVector<double> all = padded<Real>(coef, terms.count, outputs);
-    const std::int64_t length = static_cast<std::int64_t>(all.size()) / outputs;
-    const auto in_use = functions_in_use<Real>(all, outputs);
+    const std::int64_t outputs = functions.functions;
+    const std::int64_t length = static_cast<std::int64_t>(functions.coef.size()) / outputs;
     KernelPass<Real, Kernel> pass(kernel, terms);
     pass.over(read, points, sides,
               [&](std::int64_t panel, std::int64_t first, std::int64_t size, const Real* values) {
                   const auto& of_panel = terms.panels[static_cast<std::size_t>(panel)];
-                  const auto& used = in_use[static_cast<std::size_t>(panel)];
+                  const auto& used = functions.in_use[static_cast<std::size_t>(panel)];
+                  const double* coef = functions.coef.data() + panel * kPanelRows<Real>;
                   const std::int64_t filled = of_panel.registers() * kLanes<Real>;
                   for (std::int64_t r = 0; r < size; ++r) {
                       const Real* row = values + r * kPanelRows<Real>;
                       for (const std::int64_t c : used) {
-                          out[(first + r) * outputs + c] += panel_sum(
-                              row, all.data() + c * length + panel * kPanelRows<Real>, filled);
+                          out[(first + r) * outputs + c] +=
+                              panel_sum(row, coef + c * length, filled);
                       }
                   }
               });
+}
+
+// The same for coefficients that have a row of all terms for every function.
+template <class Real, class Kernel>
+void add_terms(const Kernel& kernel, const TermPanels<Real>& terms, const TileReader<Real>& read,
+               Selection points, Sides<Real> sides, const double* coef, std::int64_t outputs,
+               double* out) {
+    const TermFunctions<Real> functions(coef, terms.count, outputs);
+    add_terms(kernel, terms, read, points, sides, functions, out);
 }
 
 // Writes the values of one tile and panel, of shape (points, kPanelRows), to a row for every term.

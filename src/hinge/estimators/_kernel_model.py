@@ -18,6 +18,7 @@ from hinge.anytime.rules import SignRule, VoteRule
 from hinge.errors import InvalidDataError, InvalidParameterError
 from hinge.estimators._checks import choice, jobs
 from hinge.estimators._data import rows_to_score
+from hinge.estimators._kept_machine import kept_machine
 from hinge.estimators._kernel_machine import pair_coefficients
 from hinge.estimators._kernel_options import SHAPES, wants_probability
 from hinge.estimators._scoring import scores_alone
@@ -95,10 +96,14 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
             values add up to the most, whatever ``break_ties`` says.
         """
         check_is_fitted(self, msg=scores_alone(self))
-        machine = machine_of(self)
+        kept = kept_machine(self, machine_of)
+        machine, wanted = kept.machine, jobs(self.n_jobs)
         rows = rows_to_score(self, X)
-        threads = thread_count(jobs(self.n_jobs))
         rule = SignRule() if len(self.classes_) == 2 else VoteRule(len(self.classes_))
+        if kept.takes(rows):
+            codes = rule.codes(_finite(kept.values(rows), np.arange(rows.n_rows)))
+            return np.asarray(self.classes_)[codes]
+        threads = thread_count(wanted)
 
         def in_full(some: Rows, numbers: NDArray[np.int64]) -> Floats:
             return _finite(machine.values(some, threads), numbers)
@@ -173,9 +178,13 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
     def _pair_values(self, X: Any) -> Floats:
         """Return the decision values of every pair."""
         check_is_fitted(self, msg=scores_alone(self))
-        machine = machine_of(self)
+        kept = kept_machine(self, machine_of)
+        wanted = jobs(self.n_jobs)
         rows = rows_to_score(self, X)
-        values = machine.values(rows, thread_count(jobs(self.n_jobs)))
+        if kept.takes(rows):
+            values = kept.values(rows)
+        else:
+            values = kept.machine.values(rows, thread_count(wanted))
         return _finite(values, np.arange(rows.n_rows))
 
 

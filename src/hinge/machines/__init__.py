@@ -5,6 +5,7 @@ from __future__ import annotations
 from hinge.machines.block import kernel_block
 from hinge.machines.cache import KernelCache
 from hinge.machines.decision import decision_values
+from hinge.machines.kept import KeptMachine
 from hinge.machines.machine import Machine, alike
 from hinge.machines.margin_index import Errors, KernelMarginIndex
 from hinge.machines.source import KernelSource, source
@@ -14,6 +15,7 @@ __all__ = [
     "KernelCache",
     "KernelMarginIndex",
     "KernelSource",
+    "KeptMachine",
     "Machine",
     "alike",
     "decision_values",

@@ -12,11 +12,15 @@ scikit-learn, where it is the first of the classes with the most votes unless ``
 
 from __future__ import annotations
 
+import functools
+import itertools
+
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
+_ROWS_AT_ONCE = 1024
 _LARGEST = 1e300  # of a decision value that is summed: what is beyond would overflow
 
 
@@ -35,20 +39,30 @@ def class_values(values: Floats, n_classes: int) -> Floats:
     ndarray of shape (n_samples, n_classes)
         Votes, and what decides between as many.
     """
-    votes = np.zeros((len(values), n_classes))
-    sums = np.zeros((len(values), n_classes))
-    bounded = np.clip(values, -_LARGEST, _LARGEST)
-    number = 0
-    for first in range(n_classes):
-        for second in range(first + 1, n_classes):
-            of_pair = bounded[:, number]
-            is_first = of_pair > 0.0
-            votes[:, first] += is_first
-            votes[:, second] += ~is_first
-            sums[:, first] += of_pair
-            sums[:, second] -= of_pair
-            number += 1
-    return votes + sums / (np.abs(sums) + 1.0) / 3.0
+    numbers, signs = _pairs_of_classes(n_classes)
+    found = np.empty((len(values), n_classes))
+    for start in range(0, len(values), _ROWS_AT_ONCE):
+        part = slice(start, start + _ROWS_AT_ONCE)
+        of_class = np.clip(values[part], -_LARGEST, _LARGEST)[:, numbers]
+        # A value of exactly zero is a vote for the second class of its pair.
+        votes = np.count_nonzero((of_class > 0.0) == (signs > 0.0), axis=2)
+        # One after the other, in the order of the pairs: a sum in pairs would have other bits.
+        sums = np.add.accumulate(of_class * signs, axis=2)[:, :, -1]
+        found[part] = votes + sums / (np.abs(sums) + 1.0) / 3.0
+    return found
+
+
+@functools.cache
+def _pairs_of_classes(n_classes: int) -> tuple[NDArray[np.intp], Floats]:
+    """Return the pairs of every class, in their order, and the sign that favours the class."""
+    numbers: list[list[int]] = [[] for _ in range(n_classes)]
+    signs: list[list[float]] = [[] for _ in range(n_classes)]
+    pairs = itertools.combinations(range(n_classes), 2)
+    for number, pair in enumerate(pairs):
+        for which, sign in zip(pair, (1.0, -1.0), strict=True):
+            numbers[which].append(number)
+            signs[which].append(sign)
+    return np.array(numbers), np.array(signs)
 
 
 def winners(values: Floats, n_classes: int) -> NDArray[np.intp]:
