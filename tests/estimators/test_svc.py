@@ -373,3 +373,12 @@ def test_values_that_overflow_are_refused() -> None:
     model = SVC(kernel="poly", degree=3).fit(X, y)
     with pytest.raises(InvalidDataError, match="decision values of row 0 overflow"):
         model.predict(1e150 * np.ones((1, X.shape[1])))
+
+
+def test_threads_on_one_problem_share_its_cache() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(800, 4))
+    y = (np.sin(3.0 * X[:, 0]) + X[:, 1] > 0.3 * rng.normal(size=800)).astype(int)
+    one, two = (SVC(C=10.0, cache_size=1.5, n_jobs=n).fit(X, y) for n in (1, 2))
+    np.testing.assert_array_equal(one.support_, two.support_)
+    np.testing.assert_array_equal(one.dual_coef_, two.dual_coef_)

@@ -51,7 +51,7 @@ def kernel_options(model: Any) -> FitOptions:
         threads = 1  # a caller's function need not be safe in several
     return FitOptions(
         objective=objective,
-        solver=_solver(model, threads),
+        solver=solver_of(model, threads),
         stop=Stop(
             gap=None,
             kkt=tol,
@@ -125,8 +125,16 @@ def _steps(max_iter: Any) -> int | None:
         raise InvalidParameterError(message) from None
 
 
-def _solver(model: Any, threads: int) -> str | Solver:
-    """Return the solver; one that keeps kernel rows shares the cache out among the threads."""
+def solver_of(model: Any, at_once: int) -> str | Solver:
+    """Return the solver; one that keeps kernel rows has its share of the cache.
+
+    Parameters
+    ----------
+    model : SVC
+        The estimator whose parameters to read.
+    at_once : int
+        How many problems are solved at a time, each with a cache of its own.
+    """
     cache = positive(model.cache_size, "cache_size")
     shrinking = check.boolean("shrinking", model.shrinking)
     names = ["auto", *kernel_solver_names()]
@@ -137,5 +145,5 @@ def _solver(model: Any, threads: int) -> str | Solver:
     for kind in (Decomposition, KernelDualCoordinate, SMO):
         if model.solver == kind.name or (model.solver == "auto" and kind is Decomposition):
             tolerance = model.tol or _TIGHT
-            return kind(cache_mb=cache / threads, shrinking=shrinking, tolerance=tolerance)
+            return kind(cache_mb=cache / at_once, shrinking=shrinking, tolerance=tolerance)
     return model.solver

@@ -32,7 +32,7 @@ from hinge.estimators._data import training_data
 from hinge.estimators._kernel_convergence import kernel_convergence_message
 from hinge.estimators._kernel_machine import support_of
 from hinge.estimators._kernel_model import KernelClassifier
-from hinge.estimators._kernel_options import kernel_options, wants_probability
+from hinge.estimators._kernel_options import kernel_options, solver_of, wants_probability
 from hinge.estimators._listening import fit_listeners, fit_plan, interruption
 from hinge.estimators._options import FitOptions
 from hinge.estimators._progress import VIOLATION
@@ -289,7 +289,9 @@ class SVC(CallbackSupportMixin, KernelClassifier):
             warn_of_deprecation(3 + WRAPPED_FRAMES)
         rows, labels = training_data(self, X, y, sample_weight)
         pairs = ClassPairs(labels)
-        options = resolved_options(options, rows)
+        # Threads that share the work on one problem share its cache as well.
+        solver = solver_of(self, min(options.threads, len(pairs)))
+        options = replace(resolved_options(options, rows), solver=solver)
         warm = self._warm_points(pairs, options.objective.C)
         arguments = {"X": X, "y": y, "metadata": {"sample_weight": sample_weight}}
         names = [pairs.label(number) for number in range(len(pairs))]
