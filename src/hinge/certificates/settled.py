@@ -8,9 +8,10 @@ sides: ``P(w) - P* >= 1/2 ||w - w*||^2`` and ``P* - D(alpha) >= 1/2 ||v - w*||^2
 
 With an augmented intercept its weight belongs to w and nothing more is needed. A free intercept
 is not in the norm: it is bounded by the interval in which the slope of the objective in b can
-vanish for some w in the ball. Measured from the mean m of the data, ``b* + w*'m`` lies between the
-optimal intercepts for the scores ``c'(x_i - m)`` all raised, and all lowered, by
-``r ||x_i - m||``. Where the optimal intercept is not unique, some labels never settle.
+vanish for some w in the ball. Measured from a point m, the mean of the rows or of some if there
+are many, ``b* + w*'m`` lies between the optimal intercepts for the scores ``c'(x_i - m)`` all
+raised, and all lowered, by ``r ||x_i - m||``. Where the optimal intercept is not unique, some
+labels never settle.
 """
 
 from __future__ import annotations
