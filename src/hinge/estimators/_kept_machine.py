@@ -30,9 +30,7 @@ _NAMES = (
     "intercept_",
     "n_features_in_",
 )
-_kept: weakref.WeakKeyDictionary[Any, tuple[_Attributes, KeptMachine]] = (
-    weakref.WeakKeyDictionary()
-)
+_kept: weakref.WeakKeyDictionary[Any, tuple[_Attributes, KeptMachine]] = weakref.WeakKeyDictionary()
 
 
 def kept_machine(model: Any, check: Callable[[Any], Machine]) -> KeptMachine:
