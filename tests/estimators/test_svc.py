@@ -33,6 +33,8 @@ from hinge import (
     kernels,
 )
 from hinge.errors import HingeError
+from hinge.estimators._kernel_options import problems_at_once
+from hinge.rows import Rows
 from hinge.solvers import Decomposition, DualCoordinate
 
 LONG: dict[str, Any] = {"C": 1e6, "tol": 1e-12}
@@ -382,3 +384,17 @@ def test_threads_on_one_problem_share_its_cache() -> None:
     one, two = (SVC(C=10.0, cache_size=1.5, n_jobs=n).fit(X, y) for n in (1, 2))
     np.testing.assert_array_equal(one.support_, two.support_)
     np.testing.assert_array_equal(one.dual_coef_, two.dual_coef_)
+
+
+@pytest.mark.parametrize(("cache_size", "at_once"), [(0.7, 1), (3.0, 2), (200.0, 3)])
+def test_what_pairs_keep_does_not_depend_on_threads(cache_size: float, at_once: int) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 4))
+    y = np.digitize(np.sin(3.0 * X[:, 0]) + 0.5 * rng.normal(size=600), (-0.5, 0.5))
+    models = [SVC(C=10.0, cache_size=cache_size, n_jobs=n).fit(X, y) for n in (1, 2, 3)]
+    sizes = [int(np.sum((y == a) | (y == b))) for a, b in ((0, 1), (0, 2), (1, 2))]
+    assert problems_at_once(models[0], sizes, Rows(X)) == at_once
+    for other in models[1:]:
+        np.testing.assert_array_equal(models[0].support_, other.support_)
+        np.testing.assert_array_equal(models[0].dual_coef_, other.dual_coef_)
+        np.testing.assert_array_equal(models[0].intercept_, other.intercept_)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from hinge.errors import InvalidParameterError, unknown_name
@@ -23,7 +24,9 @@ from hinge.multiclass import Objective
 from hinge.parameters import count, not_negative, positive, real_number
 from hinge.problem import Intercept
 from hinge.result import Stop
+from hinge.rows import Rows
 from hinge.solvers import SMO, Decomposition, KernelDualCoordinate, Solver, kernel_solver_names
+from hinge.solvers.kernel.dual_state import LARGEST_SET
 from hinge.threads import thread_count
 
 SHAPES = ("ovr", "ovo")
@@ -147,3 +150,25 @@ def solver_of(model: Any, at_once: int) -> str | Solver:
             tolerance = model.tol or _TIGHT
             return kind(cache_mb=cache / at_once, shrinking=shrinking, tolerance=tolerance)
     return model.solver
+
+
+def problems_at_once(model: Any, sizes: Sequence[int], rows: Rows) -> int:
+    """Return how many problems of a fit may be solved at a time, each with a part of the cache.
+
+    As many as keep their whole kernel matrix, a working set's matrix and a compact copy of the rows
+    in it; where two do not, one after the other has all of the cache, and threads share the work on
+    it. That depends on the data alone: what is kept, and so the last bits, never on threads.
+
+    Parameters
+    ----------
+    model : SVC
+        The estimator whose parameters to read.
+    sizes : sequence of int
+        How many rows each problem has.
+    rows : Rows
+        The rows of all problems.
+    """
+    cache = positive(model.cache_size, "cache_size") * 2**20
+    largest = max(sizes)
+    values = largest**2 + min(largest, LARGEST_SET) ** 2 + rows.n_stored
+    return max(1, min(int(cache / (4.0 * values)), len(sizes)))

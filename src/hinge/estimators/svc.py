@@ -32,7 +32,12 @@ from hinge.estimators._data import training_data
 from hinge.estimators._kernel_convergence import kernel_convergence_message
 from hinge.estimators._kernel_machine import support_of
 from hinge.estimators._kernel_model import KernelClassifier
-from hinge.estimators._kernel_options import kernel_options, solver_of, wants_probability
+from hinge.estimators._kernel_options import (
+    kernel_options,
+    problems_at_once,
+    solver_of,
+    wants_probability,
+)
 from hinge.estimators._listening import fit_listeners, fit_plan, interruption
 from hinge.estimators._options import FitOptions
 from hinge.estimators._progress import VIOLATION
@@ -289,9 +294,9 @@ class SVC(CallbackSupportMixin, KernelClassifier):
             warn_of_deprecation(3 + WRAPPED_FRAMES)
         rows, labels = training_data(self, X, y, sample_weight)
         pairs = ClassPairs(labels)
-        # Threads that share the work on one problem share its cache as well.
-        solver = solver_of(self, min(options.threads, len(pairs)))
-        options = replace(resolved_options(options, rows), solver=solver)
+        sizes = [pairs.size(number) for number in range(len(pairs))]
+        at_once = problems_at_once(self, sizes, rows)
+        options = replace(resolved_options(options, rows), solver=solver_of(self, at_once))
         warm = self._warm_points(pairs, options.objective.C)
         arguments = {"X": X, "y": y, "metadata": {"sample_weight": sample_weight}}
         names = [pairs.label(number) for number in range(len(pairs))]
@@ -304,7 +309,7 @@ class SVC(CallbackSupportMixin, KernelClassifier):
             plan = fit_plan(options, began, listeners, self.callback)
             flag = stack.enter_context(listening())
             calibrator = Calibrator(options.seed, len(pairs), flag) if wants else None
-            plan = replace(plan, finish=calibrator)
+            plan = replace(plan, finish=calibrator, at_once=at_once)
             self.approximations_ = None
             if target is not None:
                 fits = approximate(rows, pairs, options, target, plan, flag, self.exact_finish)

@@ -49,7 +49,7 @@ class Plan:
     seed : int
         Seed of every problem's random choices.
     threads : int
-        How many problems are solved at a time; never changes a result.
+        How many threads; never changes a result.
     listeners : tuple of Listener
         Who is told how it goes.
     resume : callable or None
@@ -58,6 +58,8 @@ class Plan:
     finish : callable or None
         Takes the number of a problem, the problem and its solution with its state, and is called
         on the thread that has solved it, before the state is dropped.
+    at_once : int or None
+        The most problems that are solved at a time; None for as many as there are threads.
     """
 
     solver: str | Solver = "auto"
@@ -67,6 +69,7 @@ class Plan:
     listeners: tuple[Listener, ...] = ()
     resume: Callable[[int, Problem, Stop, int], State | Solution | Point | None] | None = None
     finish: Callable[[int, Problem, Solution], None] | None = None
+    at_once: int | None = None
 
 
 @dataclass(frozen=True)
@@ -141,9 +144,15 @@ class _Fit:
             pending = [number for number in pending if self._is_resumable(number)]
         return [solution for solution in self.solutions if solution is not None]
 
+    @property
+    def _at_once(self) -> int:
+        """How many problems are solved at a time; threads that are left share the work on one."""
+        threads = self.plan.threads
+        return threads if self.plan.at_once is None else min(threads, self.plan.at_once)
+
     def _round(self, pending: list[int]) -> None:
         self._waiting = len(pending)
-        workers = min(self.plan.threads, len(pending))
+        workers = min(self._at_once, len(pending))
         if workers <= 1:
             for number in pending:
                 self._solve(number, call_here)
@@ -179,7 +188,7 @@ class _Fit:
             stop=replace(self.plan.stop, seconds=seconds),
             seed=self.plan.seed,
             observers=self._observers(number, hand_over),
-            threads=max(1, self.plan.threads // len(self.warm)),
+            threads=max(1, self.plan.threads // min(self._at_once, len(self.warm))),
         )
         solver = get_solver(self.plan.solver, problem, self.plan.stop.gap, self.plan.stop.steps)
         solution = run(problem, solver, settings, warm, state, _SET if is_over else self.flag)
@@ -232,7 +241,7 @@ class _Fit:
         if self.plan.stop.seconds is None:
             return None
         with self._lock:
-            turns = math.ceil(self._waiting / self.plan.threads)
+            turns = math.ceil(self._waiting / self._at_once)
             self._waiting -= 1
         return max(0.0, self._remaining()) / turns
 
