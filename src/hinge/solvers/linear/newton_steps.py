@@ -159,18 +159,16 @@ def after_matrix(state: NewtonState, sums: Floats) -> None:
     """Add the change to the matrix, and solve the system with it."""
     state.matrix += sums.reshape(state.matrix.shape)
     force = state.gradient + state.foreseen
-    full = state.matrix.copy()
-    diagonal = full.reshape(-1)[:: len(full) + 1]
-    diagonal += state.ridge
+    full = state.matrix + np.diag(state.ridge)
     if state.smoothing:
         full += state.damping * state.wider
-    scale = 1.0 / np.sqrt(np.maximum(diagonal, _TINY))
-    full *= scale
-    full *= scale[:, None]
-    diagonal += _JITTER
-    # The lower triangle, which Fortran takes for the upper one, so that nothing is copied.
-    _, solved, failed = scipy.linalg.lapack.dposv(full.T, scale * force, lower=0, overwrite_a=1)
-    if failed:
+    scale = 1.0 / np.sqrt(np.maximum(np.diag(full), _TINY))
+    scaled = full * np.outer(scale, scale)
+    scaled[np.diag_indices_from(scaled)] += _JITTER
+    try:
+        factor = scipy.linalg.cho_factor(scaled, lower=True, check_finite=False)
+        solved = scipy.linalg.cho_solve(factor, scale * force, check_finite=False)
+    except scipy.linalg.LinAlgError:
         _forget_matrix(state)
         _rest(state)
         return
