@@ -31,7 +31,7 @@ _MOST_PROJECTIONS = 200  # steps on one working set, each a product with its mat
 MOST_PAIRS = 20_000  # steps on one working set: some 20 ms
 _SMALLEST_SET, _SMALL_SET = 64, 512
 _PICKED = 256  # kept rows whose values are copied at a time
-LARGE_EXACT_SET = 1024  # whose matrix has as many bytes
+LARGE_EXACT_SET = 1024  # rows whose matrix in float64 is no larger than others in float32
 _KEPT = 0.75  # share of a working set that rows of the last one may fill
 _ROUNDING = 1e-14  # violations below it, relative to the gradient, are none
 
