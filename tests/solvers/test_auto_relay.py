@@ -104,7 +104,7 @@ def test_steps_are_counted_over_all_methods() -> None:
 def test_a_method_that_costs_little_more_than_a_look_goes_first() -> None:
     X, y = two_clouds(60_000, 10)
     for C, is_first in ((1.0, False), (1e-6, True)):
-        problem = Problem(X, y, loss="squared_hinge", C=C)
+        problem = Problem(X, y, C=C)
         choice = Relay(1e-3, registry._BY_NAME).choice(problem)
         assert (choice.names[0] == "dual-coordinate") is is_first
         assert choice.names[-1] == "dual-coordinate"
@@ -112,6 +112,63 @@ def test_a_method_that_costs_little_more_than_a_look_goes_first() -> None:
         solution = solve(problem)
         assert solution.status is Status.SOLVED
         assert (solution.solver == "dual-coordinate") is is_first
+
+
+def _clouds(n_rows: int, n_features: int, apart: float) -> tuple[Any, Any]:
+    """Return two Gaussian clouds whose centres are so many deviations from the middle."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, n_rows)
+    shift = apart / np.sqrt(n_features) * np.where(y, 1.0, -1.0)
+    return rng.normal(size=(n_rows, n_features)) + shift[:, None], y
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+@pytest.mark.parametrize("loss", ["squared_hinge", "huber"])
+def test_classes_that_overlap_are_handed_over_at_a_look(loss: str, intercept: str) -> None:
+    problem = Problem(*_clouds(6000, 10, 0.5), loss=loss, intercept=intercept)
+    solution = solve(problem, stop=Stop(gap=1e-4))
+    assert (solution.solver, solution.status) == ("newton", Status.SOLVED)
+    assert solution.state.steps_before == 2
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "huber"])
+@pytest.mark.parametrize("shape", [(6000, 40), (80, 400)])
+def test_classes_apart_are_left_to_coordinate_descent(loss: str, shape: tuple[int, int]) -> None:
+    problem = Problem(*_clouds(*shape, 3.0), loss=loss, C=100.0, intercept="augmented")
+    stop = Stop(gap=1e-4)
+    solution, named = solve(problem, stop=stop), solve(problem, "dual-coordinate", stop=stop)
+    assert solution.solver == "dual-coordinate"
+    assert np.array_equal(solution.coef, named.coef)
+
+
+def test_a_look_is_taken_at_the_same_moment_however_the_run_is_cut(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    problem = Problem(*_clouds(6000, 10, 0.5), loss="squared_hinge")
+    whole = solve(problem, stop=STOP)
+    assert whole.state.steps_before == 2
+    pieces = _pieces(problem, [1, 2, 3])
+    assert np.array_equal(pieces.coef, whole.coef)
+    monkeypatch.setattr(driver, "WORK_PER_STEP", 5_000)
+    sliced = solve(problem, stop=STOP)
+    assert sliced.state.steps_before == 2
+    assert np.array_equal(sliced.coef, whole.coef)
+
+
+def test_known_coefficients_are_not_looked_at() -> None:
+    problem = Problem(*_clouds(6000, 10, 0.5), loss="squared_hinge", C=1e-4)
+    warm = solve(problem, stop=Stop(gap=1e-2)).point
+    solution = solve(problem, warm=warm)
+    assert solution.solver == "dual-coordinate"
+
+
+def test_rows_of_zeros_put_off_a_look_but_not_for_good() -> None:
+    X, y = _clouds(400, 10, 0.5)
+    X[40:] = 0.0  # their margins say nothing: fewer rows seem to be visited than a look needs
+    problem = Problem(X, y, loss="huber", intercept="none")
+    solution = solve(problem, stop=STOP)
+    assert solution.status is Status.SOLVED
+    assert (solution.state.leg, solution.state.look) == (0, 0)
 
 
 def _relay(**methods: Scripted) -> Relay:

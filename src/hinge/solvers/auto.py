@@ -14,16 +14,18 @@ is meant to cost a quarter or a tenth of the other method's *expected* cost. Wha
 more where that expectation is too high, and on small problems, where a first look is a large part
 of everything: ``docs/results/choice.md`` has up to half as much again on 569 rows of 30 features.
 
-Costs are nanoseconds of one processor of the machine that ``docs/results/choice.md`` was measured
-on. Only their ratios matter, and these differ little between machines. They are constants, not
-measurements of the run: what is returned depends on inputs, seed and gap alone, and neither on
-the machine's load nor on the number of threads.
+With a smooth loss Newton's method may be done before coordinate descent claims anything. There the
+share of rows that have a coefficient is looked at as soon as enough rows have been visited: where
+it is large, classes overlap, Newton's steps are few and those of coordinate descent can be foretold
+(``Look``); where it is small, Newton's steps may be many and coordinate descent goes on.
+
+:mod:`hinge.solvers.costs` has what methods are expected to cost.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -31,27 +33,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hinge.problem import Problem
-from hinge.solvers.linear.newton_state import MOST_FEATURES
+from hinge.solvers.costs import (
+    COSTS,
+    DEFAULT_GAP,
+    LEAST_GAP,
+    coordinate_cost,
+    coordinate_forecast,
+    stiffness,
+)
 
 Floats = NDArray[np.float64]
 
 TRIAL = 0.25  # share of the rival's cost that coordinate descent may spend before it is questioned
 SHORT_TRIAL = 0.1  # the same where few rows can be left out: then its gap does not fall at once
-LEAST_GAP = 1e-12  # what gap 0 is taken for: below, objective values are all rounding
-_DEFAULT_GAP = 1e-3
 
 _CROWDED = 100.0  # rows for a feature from which few of them can be left out: there a rival goes
 # first if it costs less than so many times a first look at coordinate descent, by the mean of cost
 # times squared norm, above which it is so.
 _SOON = ((20.0, 8.0), (1.0, 4.0))
 _UNSURE = 4.0  # times the rival's cost: what a forecast must say that has only one claim to go by
-_FEW_ROWS = 1500.0  # for a feature: where the steps of a smoothed corner are about twice as many
 _FIRST_LOOK = 10.0  # passes before coordinate descent says anything
 
 FIRST = "dual-coordinate"
-_NEAR, _FAR = 12.0, 60.0  # coordinate descent: a row in the cache, in memory,
-_VALUE, _SPARSE = 0.6, 2.0  # and a value of dense and of sparse rows
-_CACHED = 1 << 19  # stored values that stay in the cache
+
+_SEEN = 8.0  # rows for a feature that must have been visited before their share tells anything
+# Classes overlap if this share of the rows has a coefficient, and so many of them for a feature; or
+# if very many have.
+_OVERLAP, _LEAST, _CARRYING = 0.25, 2.0, 30.0
+APART = 3.0  # times what it is expected to cost: Newton's method where they do not overlap
 
 
 @dataclass(frozen=True)
@@ -71,6 +80,8 @@ class Choice:
         Why these, for people.
     trial : float
         Share of the second one's cost that the first may spend before it is questioned.
+    looks : bool
+        Whether the rows that the first one has visited are looked at before that.
     """
 
     names: tuple[str, ...]
@@ -78,6 +89,7 @@ class Choice:
     unit_cost: float
     reason: str
     trial: float = TRIAL
+    looks: bool = False
 
 
 def choose(problem: Problem, gap: float | None, able: Sequence[str]) -> Choice:
@@ -108,38 +120,61 @@ def choose(problem: Problem, gap: float | None, able: Sequence[str]) -> Choice:
     rival, cost = rivals[0], costs[rivals[0]]
     look = _FIRST_LOOK * unit * problem.rows.n_stored
     is_crowded = problem.n_rows > _CROWDED * problem.n_features
-    if is_crowded and cost < _patience(problem) * look:
+    is_smooth = problem.loss.dual_curvature > 0.0
+    if is_crowded and not is_smooth and cost < _patience(problem) * look:
         reason = f"{rival} costs little more than a first look at what {FIRST} can do"
         return Choice((*rivals, FIRST), math.inf, unit, reason)
     reason = f"{FIRST} first, {rival} if that takes longer"
     trial = SHORT_TRIAL if is_crowded else TRIAL
-    return Choice((FIRST, *rivals, FIRST), cost, unit, reason, trial)
+    return Choice((FIRST, *rivals, FIRST), cost, unit, reason, trial, is_smooth)
 
 
 def _patience(problem: Problem) -> float:
     """Return how many first looks at coordinate descent a rival may cost that goes first."""
-    stiffness = _stiffness(problem)
-    return next((looks for above, looks in _SOON if stiffness > above), 0.0)
+    stiff = stiffness(problem)
+    return next((looks for above, looks in _SOON if stiff > above), 0.0)
 
 
-def _stiffness(problem: Problem) -> float:
-    """Return the mean of cost times squared norm: the passes of coordinate descent grow with it."""
-    costs = problem.costs
-    total = float(np.sum(costs * problem.rows.squared_norms))
-    return total / max(1, int(np.count_nonzero(costs)))
-
-
-def coordinate_cost(problem: Problem) -> float:
-    """Return what a stored value costs coordinate descent, its share of its row included.
+@dataclass(frozen=True)
+class Look:
+    """What the rows that coordinate descent has visited tell of a problem with a smooth loss.
 
     Parameters
     ----------
     problem : Problem
         What is to be solved.
+    gap : float or None
+        The relative gap that is asked for.
+    visited, carrying : int
+        How many rows have been visited, and how many of them have a coefficient.
     """
-    rows = problem.rows
-    row = _NEAR if rows.is_sparse or rows.n_stored <= _CACHED else _FAR
-    return (_SPARSE if rows.is_sparse else _VALUE) + row * rows.n_rows / max(1, rows.n_stored)
+
+    problem: Problem
+    gap: float | None
+    visited: int
+    carrying: int
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether so many rows have been visited that their share tells anything."""
+        enough = _SEEN * (self.problem.n_features + 1)
+        return self.visited >= min(enough, float(np.count_nonzero(self.problem.costs)))
+
+    @property
+    def share(self) -> float:
+        """Share of the visited rows that have a coefficient."""
+        return self.carrying / max(1, self.visited)
+
+    @property
+    def overlaps(self) -> bool:
+        """Whether so many rows have a coefficient that the classes overlap."""
+        per_feature = self.share * self.problem.n_rows / (self.problem.n_features + 1)
+        return per_feature > (_LEAST if self.share > _OVERLAP else _CARRYING)
+
+    @property
+    def cost(self) -> float:
+        """What coordinate descent is expected to cost in all where classes overlap."""
+        return coordinate_forecast(self.problem, self.gap, self.share)
 
 
 class Watch:
@@ -162,7 +197,7 @@ class Watch:
         self.past = past
         self.trial_cost, self.rival_cost, self.unit_cost = costs
         self._count = int(np.count_nonzero(~np.isnan(past[:, 0])))
-        self.target = max(_DEFAULT_GAP if math.isnan(gap) else gap, LEAST_GAP)
+        self.target = max(DEFAULT_GAP if math.isnan(gap) else gap, LEAST_GAP)
 
     def note(self, work: int, gap: float) -> None:
         """Remember a claim, if it is one and new; forget every other one when there are many.
@@ -210,94 +245,3 @@ class Watch:
         """Return the claims of the first half of the work."""
         claims = self.past[: self._count]
         return np.asarray(claims[claims[:, 0] <= 0.5 * claims[-1, 0]])
-
-
-def _digits(gap: float | None) -> float:
-    """Return how many decimal digits a gap asks for."""
-    return -math.log10(max(_DEFAULT_GAP if gap is None else gap, LEAST_GAP))
-
-
-def _matrix_products(problem: Problem) -> float:
-    """Return the multiplications of a matrix X'DX, those of sparse rows at their price."""
-    rows = problem.rows
-    width = problem.n_features + 1
-    dense = float(rows.n_rows) * width**2
-    if not rows.is_sparse:
-        return dense
-    lengths = np.diff(rows.indptr).astype(np.float64)
-    return min(dense, 60.0 * float(lengths @ lengths))
-
-
-def interior_cost(problem: Problem, gap: float | None) -> float:
-    """Return what the interior point method is expected to cost.
-
-    Parameters
-    ----------
-    problem : Problem
-        What is to be solved.
-    gap : float or None
-        The relative gap that is asked for.
-    """
-    rows = problem.rows
-    has_corner = problem.loss.dual_curvature == 0.0
-    steps = 9.0 + 1.5 * _digits(gap) if has_corner else 5.0 + _digits(gap)
-    per_step = (
-        400_000.0
-        + 60.0 * rows.n_rows
-        + 2.5 * rows.n_stored
-        + 0.035 * _matrix_products(problem)
-        + 0.05 * float(problem.n_features) ** 3
-    )
-    return steps * per_step
-
-
-def primal_newton_cost(problem: Problem, gap: float | None) -> float:
-    """Return what Newton's method with a dense matrix is expected to cost.
-
-    Parameters
-    ----------
-    problem : Problem
-        What is to be solved.
-    gap : float or None
-        The relative gap that is asked for.
-    """
-    rows = problem.rows
-    has_corner = problem.loss.dual_curvature == 0.0
-    steps = 20.0 * _digits(gap) if has_corner else 12.0
-    per_step = (
-        1_500_000.0
-        + 1000.0 * rows.n_rows
-        + 0.035 * float(rows.n_rows) * problem.n_features**2
-        + 0.05 * float(problem.n_features) ** 3
-    )
-    return steps * per_step
-
-
-def newton_cost(problem: Problem, gap: float | None) -> float:
-    """Return what Newton's method is expected to cost.
-
-    Parameters
-    ----------
-    problem : Problem
-        What is to be solved.
-    gap : float or None
-        The relative gap that is asked for. For a smooth loss any is near, since the last steps are
-        quadratic; a corner is smoothed less and less, which takes few steps where every feature has
-        very many rows and many where it has not.
-    """
-    stored = float(problem.rows.n_stored)
-    cost = 15.0 * 400_000.0
-    if problem.n_features >= MOST_FEATURES:
-        cost += 300.0 * 2.0 * stored
-    else:
-        cost += 20.0 * 2.0 * stored + 1.5 * 0.035 * _matrix_products(problem)
-    if problem.loss.dual_curvature == 0.0:
-        cost *= (0.5 + _digits(gap) / 6.0) * (1.0 + _FEW_ROWS * problem.n_features / problem.n_rows)
-    return cost
-
-
-COSTS: dict[str, Callable[[Problem, float | None], float]] = {
-    "interior-point": interior_cost,
-    "newton": newton_cost,
-    "primal-newton": primal_newton_cost,
-}

@@ -85,6 +85,14 @@ class State:
         """How many rows of a kernel machine have a coefficient; 0 for other machines."""
         return 0
 
+    @property
+    def rows_seen(self) -> tuple[int, int]:
+        """How many rows have been visited, and how many of these have a coefficient.
+
+        Zeros where a solver does not visit rows one by one.
+        """
+        return 0, 0
+
     def release(self) -> None:
         """Let go of what only a run at work needs, such as threads; it may go on all the same."""
 

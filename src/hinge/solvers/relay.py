@@ -20,7 +20,7 @@ import numpy as np
 
 from hinge.problem import Problem
 from hinge.result import Point, Progress
-from hinge.solvers.auto import FIRST, Choice, Watch, choose
+from hinge.solvers.auto import APART, FIRST, Choice, Look, Watch, choose
 from hinge.solvers.protocol import Solver, State, Support
 
 Makers = Mapping[str, Callable[[float | None], Solver]]
@@ -28,6 +28,9 @@ Makers = Mapping[str, Callable[[float | None], Solver]]
 _PATIENCE = 200  # steps of a method that may pass without a narrower gap; more than any needs
 _MANY = 2  # times as many steps: a limit of which some are left to others
 _WORTH = 0.5  # relative gap of a point up to which another method does better from it
+# Steps of coordinate descent, each over twice as many rows, after which it is first looked at, and
+# last.
+_FIRST_LOOK, _LAST_LOOK = 2, 6
 _INNER = "leg_"  # what the names of the present method's own parts begin with
 
 
@@ -55,6 +58,7 @@ class RelayState(State):
         self.rival_cost = choice.rival_cost
         self.trial_cost = choice.trial * choice.rival_cost
         self.unit_cost = choice.unit_cost
+        self.look = _FIRST_LOOK if choice.looks else 0  # step after which to look; 0 for no more
         self.past = np.full((Watch.LENGTH, 2), math.nan)  # work and gap of its last claims
         self.steps_before = 0  # by methods that are done
         self.work_before = 0
@@ -138,6 +142,8 @@ class Relay(Solver):
         state = RelayState(problem, self.choice(problem), self.gap)
         state.seed = seed
         state.running = self._solver(state).start(problem, warm, seed)
+        if warm is not None:
+            state.look = 0  # its coefficients are those of another problem
         return state
 
     def start_as(self, problem: Problem, values: Mapping[str, Any]) -> RelayState:
@@ -166,8 +172,10 @@ class Relay(Solver):
         if state.name == FIRST and not state.is_last and self._is_over(state):
             self._hand_over(state)
         running, watch = state.running, state.watch
-        limit = state.step_limit
-        running.step_limit = None if limit is None else max(0, limit - state.steps_before)
+        limits = [state.look] if state.look else []
+        if state.step_limit is not None:
+            limits.append(max(0, state.step_limit - state.steps_before))
+        running.step_limit = min(limits, default=None)
         running.threads, running.stop_check = state.threads, state.stop_check
         solver = self._solver(state)
         try:
@@ -179,6 +187,8 @@ class Relay(Solver):
             # of one moment, and would depend on how the driver cuts the work.
             progress = solver.progress(running)
             watch.note(progress.work, progress.relative_gap)
+            if state.look and progress.steps >= state.look:
+                self._look(state)
         return done
 
     def stride(self, state: RelayState) -> int:
@@ -221,6 +231,20 @@ class Relay(Solver):
         """Return whether the first method is overtaken, or has had its share of the steps."""
         steps = self._solver(state).progress(state.running).steps
         return steps >= self.first_steps or state.watch.is_overtaken()
+
+    def _look(self, state: RelayState) -> None:
+        """Hand over if the rows that have been visited tell that another method is faster."""
+        look = Look(state.problem, self.gap, *state.running.rows_seen)
+        is_last = look.is_enough or state.look >= _LAST_LOOK
+        state.look = 0 if is_last else state.look + 1
+        if not look.is_enough:
+            return
+        if not look.overlaps:
+            state.rival_cost *= APART
+            state.trial_cost *= APART
+            state.__dict__.pop("_watch", None)
+        elif look.cost > state.rival_cost:
+            self._hand_over(state)
 
     def _hand_over(self, state: RelayState) -> None:
         """Begin the next method from the present one's point, or from nothing if that is better."""

@@ -110,6 +110,12 @@ class DualCoordinateState(State):
         run: core.DualCoordinateRun = self.__dict__["_run"]
         return run
 
+    @property
+    def rows_seen(self) -> tuple[int, int]:
+        """How many rows have been visited, and how many of these have a coefficient."""
+        alpha, margin = self.rows[:, 0], self.rows[:, 2]
+        return int(np.count_nonzero(margin)), int(np.count_nonzero(alpha))
+
     def _view(self) -> core.DualCoordinateRun:
         problem = self.problem
         data = problem.rows
