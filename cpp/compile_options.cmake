@@ -38,9 +38,10 @@ function(hinge_compile_options target level)
   # -ffp-contract=off: a multiply and an add are fused where the source says fma, nowhere else, so
   # that rounding bounds hold as written. -fopenmp-simd: honours `#pragma omp simd` (reductions that
   # may be reordered) without linking an OpenMP runtime. -fno-math-errno: nobody reads errno, and a
-  # square root that need not set it is one instruction, for vectors too.
+  # square root that need not set it is one instruction, for vectors too. -fno-trapping-math: nobody
+  # unmasks exceptions, and a choice between two numbers need not be a jump; no number changes.
   target_compile_options(${target} PRIVATE
-    -ffp-contract=off -fopenmp-simd -fno-math-errno
+    -ffp-contract=off -fopenmp-simd -fno-math-errno -fno-trapping-math
     -Wall -Wextra -Wpedantic $<$<BOOL:${HINGE_WERROR}>:-Werror>)
   if(level MATCHES "^v[0-9]+$")
     target_compile_options(${target} PRIVATE -march=x86-64-${level})

@@ -17,7 +17,9 @@
 // The kernel matrix is there as a whole, or only some of its rows are: then the steps end where one
 // is asked for that is not.
 //
-// Cost of a step: two passes over the variables.
+// Cost of a step: two passes over the variables, in blocks that stay in the first-level cache. A
+// block that holds the extreme is remembered and searched again, which spares a pass that looks for
+// it from the start.
 #pragma once
 
 #include <algorithm>
@@ -91,11 +93,11 @@ class WorkingSetSolver {
             if (!(violation(ends) > tolerance)) {
                 break;
             }
-            const bool moved = set_.is_balanced ? step_pair(ends) : step_single();
+            const double before = violation(ends);
+            const bool moved = set_.is_balanced ? step_pair(ends) : step_single(ends);
             if (!moved) {
-                return {steps, violation(ends), missing_, missing_ < 0};
+                return {steps, before, missing_, missing_ < 0};
             }
-            ends = extremes();
         }
         return {steps, violation(ends), -1, false};
     }
@@ -104,48 +106,97 @@ class WorkingSetSolver {
     static constexpr double kFlat = 1e-12;  // curvature of a direction that has none
     static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+    static constexpr std::int64_t kBlock = 128;  // variables
+
     struct Extremes {
-        double up;    // smallest gradient of what may grow
-        double down;  // largest gradient of what may shrink
+        double up = kInfinity;      // smallest gradient of what may grow
+        double down = -kInfinity;   // largest gradient of what may shrink
+        std::int64_t up_block = 0;  // where the block begins that holds the first of them
+        std::int64_t down_block = 0;
     };
 
-    double violation(Extremes ends) const noexcept {
+    double violation(const Extremes& ends) const noexcept {
         return set_.is_balanced ? ends.down - ends.up : std::max(ends.down, -ends.up);
     }
 
     void note_bounds(std::int64_t k) noexcept {
         const auto at = static_cast<std::size_t>(k);
-        not_up_[at] = set_.beta[k] < set_.upper[k] ? 0.0 : kInfinity;
-        not_down_[at] = set_.beta[k] > set_.lower[k] ? 0.0 : -kInfinity;
+        constexpr float kNever = std::numeric_limits<float>::infinity();
+        not_up_[at] = set_.beta[k] < set_.upper[k] ? 0.0F : kNever;
+        not_down_[at] = set_.beta[k] > set_.lower[k] ? 0.0F : -kNever;
     }
 
-    Extremes extremes() const noexcept {
+    // Takes the extremes of a block into those of the blocks before it.
+    void include(std::int64_t begin, std::int64_t end, Extremes& ends) const noexcept {
         const double* e = set_.gradient;
-        const double* not_up = not_up_.data();
-        const double* not_down = not_down_.data();
+        const float* not_up = not_up_.data();
+        const float* not_down = not_down_.data();
         double up = kInfinity;
         double down = -kInfinity;
 #pragma omp simd reduction(min : up) reduction(max : down)
-        for (std::int64_t k = 0; k < set_.count; ++k) {
-            const double grows = e[k] + not_up[k];
-            const double shrinks = e[k] + not_down[k];
+        for (std::int64_t k = begin; k < end; ++k) {
+            const double grows = e[k] + static_cast<double>(not_up[k]);
+            const double shrinks = e[k] + static_cast<double>(not_down[k]);
             up = grows < up ? grows : up;
             down = shrinks > down ? shrinks : down;
         }
-        return {up, down};
-    }
-
-    // The first k with values[k] + offsets[k] == wanted.
-    std::int64_t find(const double* values, const double* offsets, double wanted) const noexcept {
-        std::int64_t k = 0;
-        while (k < set_.count && values[k] + offsets[k] != wanted) {
-            ++k;
+        if (up < ends.up) {
+            ends.up = up;
+            ends.up_block = begin;
         }
-        return k;
+        if (down > ends.down) {
+            ends.down = down;
+            ends.down_block = begin;
+        }
     }
 
-    bool step_pair(Extremes ends) noexcept {
-        const std::int64_t i = find(set_.gradient, not_up_.data(), ends.up);
+    std::int64_t end_of_block(std::int64_t begin) const noexcept {
+        return std::min(set_.count, begin + kBlock);
+    }
+
+    Extremes extremes() const noexcept {
+        Extremes ends;
+        for (std::int64_t begin = 0; begin < set_.count; begin += kBlock) {
+            include(begin, end_of_block(begin), ends);
+        }
+        return ends;
+    }
+
+    // The first k of a block with gradient[k] + offsets[k] == wanted; count if there is none.
+    std::int64_t find(const float* offsets, double wanted, std::int64_t block) const noexcept {
+        const std::int64_t end = end_of_block(block);
+        for (std::int64_t k = block; k < end; ++k) {
+            if (set_.gradient[k] + static_cast<double>(offsets[k]) == wanted) {
+                return k;
+            }
+        }
+        return set_.count;
+    }
+
+    // The first k of the largest gain(k), if that is positive; count if not.
+    template <class Gain>
+    std::int64_t find_largest(const Gain& gain) noexcept {
+        float* const gains = gain_.data();
+        float best = 0.0F;
+        std::int64_t block = set_.count;
+        for (std::int64_t begin = 0; begin < set_.count; begin += kBlock) {
+            const std::int64_t end = end_of_block(begin);
+            float most = 0.0F;
+#pragma omp simd reduction(max : most)
+            for (std::int64_t k = begin; k < end; ++k) {
+                gains[k] = gain(k);
+                most = gains[k] > most ? gains[k] : most;
+            }
+            if (most > best) {
+                best = most;
+                block = begin;
+            }
+        }
+        return std::find(gains + block, gains + set_.count, best) - gains;
+    }
+
+    bool step_pair(Extremes& ends) noexcept {
+        const std::int64_t i = find(not_up_.data(), ends.up, ends.up_block);
         if (i >= set_.count) {
             return false;
         }
@@ -155,7 +206,7 @@ class WorkingSetSolver {
         }
         const std::int64_t j = set_.rule == PairRule::second_order
                                    ? best_partner(i, row_i)
-                                   : find(set_.gradient, not_down_.data(), ends.down);
+                                   : find(not_down_.data(), ends.down, ends.down_block);
         const Value* row_j = j < set_.count ? row(j, 1) : nullptr;
         if (row_j == nullptr) {
             return false;
@@ -177,58 +228,59 @@ class WorkingSetSolver {
         set_.beta[j] = step == room_j ? set_.lower[j] : before_j - step;
         const double change_i = set_.beta[i] - before_i;
         const double change_j = set_.beta[j] - before_j;
-        double* e = set_.gradient;
-#pragma omp simd
-        for (std::int64_t k = 0; k < set_.count; ++k) {
-            e[k] +=
-                change_i * static_cast<double>(row_i[k]) + change_j * static_cast<double>(row_j[k]);
-        }
-        e[i] += change_i * set_.diagonal[i];
-        e[j] += change_j * set_.diagonal[j];
+        set_.gradient[i] += change_i * set_.diagonal[i];
+        set_.gradient[j] += change_j * set_.diagonal[j];
         note_bounds(i);
         note_bounds(j);
+        ends = add_rows(change_i, row_i, change_j, row_j);
         return change_i != 0.0 || change_j != 0.0;
+    }
+
+    // Adds multiples of two rows to the gradient; returns its extremes.
+    Extremes add_rows(double change_i, const Value* row_i, double change_j,
+                      const Value* row_j) noexcept {
+        double* e = set_.gradient;
+        Extremes ends;
+        for (std::int64_t begin = 0; begin < set_.count; begin += kBlock) {
+            const std::int64_t end = end_of_block(begin);
+#pragma omp simd
+            for (std::int64_t k = begin; k < end; ++k) {
+                e[k] += change_i * static_cast<double>(row_i[k]) +
+                        change_j * static_cast<double>(row_j[k]);
+            }
+            include(begin, end, ends);
+        }
+        return ends;
     }
 
     // The down variable with which a step from i promises most; count if there is none.
     std::int64_t best_partner(std::int64_t i, const Value* row) noexcept {
         const double* e = set_.gradient;
-        const double* not_down = not_down_.data();
+        const float* not_down = not_down_.data();
         const double* curvature = curvature_.data();
-        float* gain = gain_.data();
         const double own = curvature[i];
         const double low = e[i];
-        float best = 0.0F;
-#pragma omp simd reduction(max : best)
-        for (std::int64_t k = 0; k < set_.count; ++k) {
-            const double rise = std::max(e[k] + not_down[k] - low, 0.0);
+        return find_largest([=](std::int64_t k) noexcept {
+            const double rise = e[k] + static_cast<double>(not_down[k]) - low;
             const double curved = own + curvature[k] - 2.0 * static_cast<double>(row[k]);
-            const auto height = static_cast<float>(rise);
-            const auto width = static_cast<float>(curved > kFlat ? curved : kFlat);
-            gain[k] = height / width * height;
-            best = gain[k] > best ? gain[k] : best;
-        }
-        if (!(best > 0.0F)) {
-            return set_.count;
-        }
-        return std::find(gain, gain + set_.count, best) - gain;
+            const auto height = static_cast<float>(rise > 0.0 ? rise : 0.0);
+            return height / static_cast<float>(curved > kFlat ? curved : kFlat) * height;
+        });
     }
 
     // Without an intercept: the single variable that promises most.
-    bool step_single() noexcept {
-        std::int64_t best = set_.count;
-        double most = 0.0;
-        for (std::int64_t k = 0; k < set_.count; ++k) {
-            const auto at = static_cast<std::size_t>(k);
-            const double downhill = std::max(set_.gradient[k] + not_down_[at], 0.0);
-            const double uphill = std::max(-(set_.gradient[k] + not_up_[at]), 0.0);
-            const double slope = std::max(downhill, uphill);
-            const double gain = slope / std::max(curvature_[at], kFlat) * slope;
-            if (gain > most) {
-                most = gain;
-                best = k;
-            }
-        }
+    bool step_single(Extremes& ends) noexcept {
+        const double* e = set_.gradient;
+        const float* not_up = not_up_.data();
+        const float* not_down = not_down_.data();
+        const double* curvature = curvature_.data();
+        const std::int64_t best = find_largest([=](std::int64_t k) noexcept {
+            const double downhill = e[k] + static_cast<double>(not_down[k]);
+            const double uphill = -(e[k] + static_cast<double>(not_up[k]));
+            const double slope = downhill > uphill ? downhill : uphill;
+            const auto height = static_cast<float>(slope > 0.0 ? slope : 0.0);
+            return height / static_cast<float>(std::max(curvature[k], kFlat)) * height;
+        });
         if (best == set_.count) {
             return false;
         }
@@ -241,13 +293,9 @@ class WorkingSetSolver {
         set_.beta[best] =
             std::clamp(before - set_.gradient[best] / curved, set_.lower[best], set_.upper[best]);
         const double change = set_.beta[best] - before;
-        double* e = set_.gradient;
-#pragma omp simd
-        for (std::int64_t k = 0; k < set_.count; ++k) {
-            e[k] += change * static_cast<double>(row[k]);
-        }
-        e[best] += change * set_.diagonal[best];
+        set_.gradient[best] += change * set_.diagonal[best];
         note_bounds(best);
+        ends = add_rows(change, row, 0.0, row);
         return change != 0.0;
     }
 
@@ -264,8 +312,8 @@ class WorkingSetSolver {
     Matrix& matrix_;
     std::int64_t missing_ = -1;
     AlignedVector<double> curvature_;
-    AlignedVector<double> not_up_;    // 0 where it may grow, infinity where not
-    AlignedVector<double> not_down_;  // 0 where it may shrink, minus infinity where not
+    AlignedVector<float> not_up_;    // 0 where it may grow, infinity where not
+    AlignedVector<float> not_down_;  // 0 where it may shrink, minus infinity where not
     AlignedVector<float> gain_;
 };
 
