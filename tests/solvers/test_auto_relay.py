@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_digits
 from tests.solvers.data import two_clouds
 from tests.solvers.fakes import Scripted
 
@@ -255,3 +256,12 @@ def test_an_estimator_says_how_many_steps_there_are(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(Watch, "is_overtaken", lambda _: False)
     model = hinge.LinearSVC(C=100.0, loss="hinge", tol=1e-9, max_iter=400).fit(*STIFF)
     assert model.solution_.status is Status.SOLVED
+
+
+def test_sweeps_over_few_rows_do_not_use_up_the_steps_of_others() -> None:
+    # Three classes need more than 800 sweeps, hundreds of which fit into the work of one call.
+    model = hinge.LinearSVC(loss="hinge").fit(*load_digits(return_X_y=True))
+    assert {solution.status for solution in model.solutions_} == {Status.SOLVED}
+    late = [solution for solution in model.solutions_ if solution.steps > 800]
+    assert len(late) == 3
+    assert {solution.solver for solution in late} == {"interior-point"}

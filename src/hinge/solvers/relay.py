@@ -172,10 +172,7 @@ class Relay(Solver):
         if state.name == FIRST and not state.is_last and self._is_over(state):
             self._hand_over(state)
         running, watch = state.running, state.watch
-        limits = [state.look] if state.look else []
-        if state.step_limit is not None:
-            limits.append(max(0, state.step_limit - state.steps_before))
-        running.step_limit = min(limits, default=None)
+        running.step_limit = self._step_limit(state)
         running.threads, running.stop_check = state.threads, state.stop_check
         solver = self._solver(state)
         try:
@@ -231,6 +228,16 @@ class Relay(Solver):
         """Return whether the first method is overtaken, or has had its share of the steps."""
         steps = self._solver(state).progress(state.running).steps
         return steps >= self.first_steps or state.watch.is_overtaken()
+
+    def _step_limit(self, state: RelayState) -> int | None:
+        """Return how far the present method may go before something else is due."""
+        limits = [state.look] if state.look else []
+        if state.step_limit is not None:
+            limits.append(max(0, state.step_limit - state.steps_before))
+        if state.name == FIRST and not state.is_last and math.isfinite(self.first_steps):
+            # Hundreds of its sweeps over few rows may fit into the work of one call.
+            limits.append(int(self.first_steps))
+        return min(limits, default=None)
 
     def _look(self, state: RelayState) -> None:
         """Hand over if the rows that have been visited tell that another method is faster."""
