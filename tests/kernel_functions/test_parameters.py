@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.svm import SVC
+from threadpoolctl import threadpool_limits
 
 import hinge
 from hinge.kernels import (
@@ -105,6 +106,15 @@ def test_gamma_is_that_of_scikit_learn(rule: str, sparse: bool, dtype: type, see
 def test_gamma_of_constant_data_is_one() -> None:
     assert RBF().resolved(Rows(np.full((4, 3), 7.0))).gamma == 1.0
     assert RBF().resolved(Rows(np.full((4, 3), 0.1))).gamma == 1.0
+
+
+def test_no_bit_of_gamma_depends_on_the_threads_of_BLAS() -> None:
+    rows = Rows(np.random.default_rng(0).normal(size=(7291, 256)))
+    found = set()
+    for threads in (1, 2):
+        with threadpool_limits(threads):
+            found.add(RBF().resolved(rows).gamma)
+    assert len(found) == 1
 
 
 def test_a_rule_needs_data_first() -> None:

@@ -62,8 +62,8 @@ def _variance(rows: Rows) -> float:
     mean = total / entries
     squares = 0.0
     for block in rows.blocks():
-        deviations = np.ravel(block.values) - mean
-        squares += float(deviations @ deviations)
+        # Not a product: BLAS would share it out to its threads, whose number is nobody's promise.
+        squares += float(np.sum(np.square(block.values - mean)))
     absent = entries - rows.n_stored
     variance = (squares + absent * mean * mean) / entries
     # The mean of equal numbers is rounded: what that leaves of them is no variance.
