@@ -96,9 +96,11 @@ def test_a_first_claim_is_trusted_less_than_a_second() -> None:
     assert _watch((50, 1.0 - 1e-9), (100, 0.1)).is_overtaken()
 
 
-@pytest.mark.parametrize(("scale", "first"), [(0.3, "dual-coordinate"), (1.0, "interior-point")])
-def test_many_stiff_rows_are_not_left_to_coordinate_descent(scale: float, first: str) -> None:
-    X = scale * np.random.default_rng(0).normal(size=(40_000, 50))
+def test_newton_is_no_rival_where_classes_are_apart() -> None:
+    X = np.random.default_rng(0).normal(size=(20_000, 10))
     problem = Problem(X, X[:, 0] > 0, intercept="free")
-    able = ["dual-coordinate", "interior-point", "primal-newton"]
-    assert choose(problem, 1e-3, able).names[0] == first
+    able = ["dual-coordinate", "interior-point", "newton"]
+    assert choose(problem, 1e-3, able).names[1] == "newton"
+    apart = choose(problem, 1e-3, able, apart=True)
+    assert apart.names == ("dual-coordinate", "interior-point", "newton", "dual-coordinate")
+    assert "interior-point" in apart.reason

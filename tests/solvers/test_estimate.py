@@ -126,7 +126,7 @@ def test_the_second_method_of_a_relay_is_forecast_if_the_first_will_not_do(
 ) -> None:
     monkeypatch.setattr(module, "_SECONDS", (0.0, 0.0))
     stiff = Problem(two_clouds()[0] * np.logspace(0, 4, 6), two_clouds()[1], C=100.0)
-    begun = solve(stiff, stop=Stop(gap=1e-6, steps=40))
+    begun = solve(stiff, stop=Stop(gap=1e-6, steps=1))
     assert begun.state.leg == 0
     seconds, name = module._relayed(begun, spent=2.0)
     scale = 2.0 / (begun.work * begun.state.unit_cost)

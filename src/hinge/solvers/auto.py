@@ -1,10 +1,14 @@
 r"""The choice of ``solver="auto"``: which methods, in which order, and when to change.
 
-Coordinate descent is tried first, unless another method costs little more than a first look at what
-it can do: where it works, nothing is faster. It is given a quarter (``TRIAL``) of what the cheapest
-method that does not mind scaling and C would cost in all, a tenth (``SHORT_TRIAL``) where there are
-very many rows for a feature, and from then on it is asked after every claim how far it will have to
-go,
+Coordinate descent is tried first: where it works, nothing is faster. As soon as enough rows have
+been visited there is a look at the share of them that has a coefficient (``Look``). Where it is
+large, classes overlap: the steps of Newton's method are few, those of coordinate descent can be
+foretold, and whatever is expected to end sooner goes on. Where it is small, Newton's steps may be
+many, and coordinate descent goes on.
+
+It is then given a quarter (``TRIAL``) of what the cheapest method that does not mind scaling and C
+would cost in all, a tenth (``SHORT_TRIAL``) where there are very many rows for a feature, and from
+then on it is asked after every claim how far it will have to go,
 
 .. math:: \text{work left} = (w - w') \frac{\log(g / g^*)}{\log(g' / g)},
 
@@ -12,12 +16,7 @@ with the gaps g' after half of its work w and g now, and the gap g* that is aske
 costs more than the other method in all, the other one goes on from its point. So a wrong first try
 is meant to cost a quarter or a tenth of the other method's *expected* cost. What it does cost is
 more where that expectation is too high, and on small problems, where a first look is a large part
-of everything: ``docs/results/choice.md`` has up to half as much again on 569 rows of 30 features.
-
-With a smooth loss Newton's method may be done before coordinate descent claims anything. There the
-share of rows that have a coefficient is looked at as soon as enough rows have been visited: where
-it is large, classes overlap, Newton's steps are few and those of coordinate descent can be foretold
-(``Look``); where it is small, Newton's steps may be many and coordinate descent goes on.
+of everything.
 
 :mod:`hinge.solvers.costs` has what methods are expected to cost.
 """
@@ -35,11 +34,11 @@ from numpy.typing import NDArray
 from hinge.problem import Problem
 from hinge.solvers.costs import (
     COSTS,
+    COSTS_APART,
     DEFAULT_GAP,
     LEAST_GAP,
     coordinate_cost,
     coordinate_forecast,
-    stiffness,
 )
 
 Floats = NDArray[np.float64]
@@ -47,12 +46,8 @@ Floats = NDArray[np.float64]
 TRIAL = 0.25  # share of the rival's cost that coordinate descent may spend before it is questioned
 SHORT_TRIAL = 0.1  # the same where few rows can be left out: then its gap does not fall at once
 
-_CROWDED = 100.0  # rows for a feature from which few of them can be left out: there a rival goes
-# first if it costs less than so many times a first look at coordinate descent, by the mean of cost
-# times squared norm, above which it is so.
-_SOON = ((20.0, 8.0), (1.0, 4.0))
+_CROWDED = 100.0  # rows for a feature from which few of them can be left out
 _UNSURE = 4.0  # times the rival's cost: what a forecast must say that has only one claim to go by
-_FIRST_LOOK = 10.0  # passes before coordinate descent says anything
 
 FIRST = "dual-coordinate"
 
@@ -60,7 +55,6 @@ _SEEN = 8.0  # rows for a feature that must have been visited before their share
 # Classes overlap if this share of the rows has a coefficient, and so many of them for a feature; or
 # if very many have.
 _OVERLAP, _LEAST, _CARRYING = 0.25, 2.0, 30.0
-APART = 3.0  # times what it is expected to cost: Newton's method where they do not overlap
 
 
 @dataclass(frozen=True)
@@ -80,8 +74,6 @@ class Choice:
         Why these, for people.
     trial : float
         Share of the second one's cost that the first may spend before it is questioned.
-    looks : bool
-        Whether the rows that the first one has visited are looked at before that.
     """
 
     names: tuple[str, ...]
@@ -89,10 +81,11 @@ class Choice:
     unit_cost: float
     reason: str
     trial: float = TRIAL
-    looks: bool = False
 
 
-def choose(problem: Problem, gap: float | None, able: Sequence[str]) -> Choice:
+def choose(
+    problem: Problem, gap: float | None, able: Sequence[str], *, apart: bool = False
+) -> Choice:
     """Return the methods for a problem.
 
     Parameters
@@ -103,6 +96,8 @@ def choose(problem: Problem, gap: float | None, able: Sequence[str]) -> Choice:
         The relative gap that is asked for.
     able : sequence of str
         Names of the methods that take the problem.
+    apart : bool, default=False
+        Whether the classes are apart, or may be for all that is known.
 
     Returns
     -------
@@ -110,34 +105,27 @@ def choose(problem: Problem, gap: float | None, able: Sequence[str]) -> Choice:
         Coordinate descent, the others by cost, and coordinate descent again: what it can do,
         it shall have been given the chance to.
     """
-    costs = {name: cost(problem, gap) for name, cost in COSTS.items() if name in able}
+    models = COSTS_APART if apart else COSTS
+    costs = {name: cost(problem, gap) for name, cost in models.items() if name in able}
     rivals = sorted(costs, key=lambda name: costs[name])
     unit = coordinate_cost(problem)
     if FIRST not in able:
         return Choice(tuple(rivals), math.inf, unit, f"{FIRST} does not take the problem")
     if not rivals:
         return Choice((FIRST,), math.inf, unit, "no other method takes the problem")
-    rival, cost = rivals[0], costs[rivals[0]]
-    look = _FIRST_LOOK * unit * problem.rows.n_stored
     is_crowded = problem.n_rows > _CROWDED * problem.n_features
-    is_smooth = problem.loss.dual_curvature > 0.0
-    if is_crowded and not is_smooth and cost < _patience(problem) * look:
-        reason = f"{rival} costs little more than a first look at what {FIRST} can do"
-        return Choice((*rivals, FIRST), math.inf, unit, reason)
-    reason = f"{FIRST} first, {rival} if that takes longer"
-    trial = SHORT_TRIAL if is_crowded else TRIAL
-    return Choice((FIRST, *rivals, FIRST), cost, unit, reason, trial, is_smooth)
-
-
-def _patience(problem: Problem) -> float:
-    """Return how many first looks at coordinate descent a rival may cost that goes first."""
-    stiff = stiffness(problem)
-    return next((looks for above, looks in _SOON if stiff > above), 0.0)
+    return Choice(
+        names=(FIRST, *rivals, FIRST),
+        rival_cost=costs[rivals[0]],
+        unit_cost=unit,
+        reason=f"{FIRST} first, {rivals[0]} if that takes longer",
+        trial=SHORT_TRIAL if is_crowded else TRIAL,
+    )
 
 
 @dataclass(frozen=True)
 class Look:
-    """What the rows that coordinate descent has visited tell of a problem with a smooth loss.
+    """What the rows that coordinate descent has visited tell of a problem.
 
     Parameters
     ----------

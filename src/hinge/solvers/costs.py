@@ -19,13 +19,16 @@ from hinge.solvers.linear.newton_state import MOST_FEATURES
 LEAST_GAP = 1e-12  # what gap 0 is taken for: below, objective values are all rounding
 DEFAULT_GAP = 1e-3
 
-_FEW_ROWS = 1500.0  # for a feature: where the steps of a smoothed corner are about twice as many
+_FEW_ROWS = 100.0  # for a feature: where the steps of a smoothed corner are about twice as many
+_APART, _CORNER_APART = 3.0, 10.0  # times as many steps of Newton's method where classes are apart
+_HELD = 1 << 22  # stored values that the last level of a cache holds
 _NEAR, _FAR = 12.0, 60.0  # coordinate descent: a row in the cache, in memory,
 _VALUE, _SPARSE = 0.6, 2.0  # and a value of dense and of sparse rows
 _CACHED = 1 << 19  # stored values that stay in the cache
 _ROW_WORK = 8  # values that coordinate descent counts for a visit beside those of the row
-_LEAST_SWEEPS = 8.0  # of coordinate descent over rows that overlap, four digits of the gap,
-_SWEEPS, _GROWTH = 27.0, 0.6  # and how they grow with the stiffness
+_LEAST_SWEEPS = 8.0  # of coordinate descent where classes overlap, for four digits of the gap,
+_SWEEPS, _CORNER_SWEEPS = 27.0, 13.5  # and how they grow with the stiffness,
+_GROWTH = 0.6  # to this power
 _FIRST_PASSES = 2.0  # before the rows that matter are known
 _FOUR_DIGITS = 4.0
 
@@ -79,7 +82,8 @@ def coordinate_forecast(problem: Problem, gap: float | None, share: float) -> fl
     share : float
         Share of the rows that have a coefficient; the others are soon left out.
     """
-    sweeps = max(_LEAST_SWEEPS, _SWEEPS * math.pow(stiffness(problem), _GROWTH))
+    rate = _CORNER_SWEEPS if problem.loss.dual_curvature == 0.0 else _SWEEPS
+    sweeps = max(_LEAST_SWEEPS, rate * math.pow(stiffness(problem), _GROWTH))
     passes = _FIRST_PASSES + share * sweeps * digits(gap) / _FOUR_DIGITS
     return passes * pass_work(problem) * coordinate_cost(problem)
 
@@ -152,7 +156,7 @@ def primal_newton_cost(problem: Problem, gap: float | None) -> float:
 
 
 def newton_cost(problem: Problem, gap: float | None) -> float:
-    """Return what Newton's method is expected to cost.
+    """Return what Newton's method is expected to cost where classes overlap.
 
     Parameters
     ----------
@@ -165,22 +169,41 @@ def newton_cost(problem: Problem, gap: float | None) -> float:
     """
     rows = problem.rows
     stored = float(rows.n_stored)
-    is_wide = problem.n_features >= MOST_FEATURES
-    if problem.loss.dual_curvature > 0.0 and not is_wide:
-        systems = 0.02 * _matrix_products(problem) + 0.2 * float(problem.n_features) ** 3
-        return 2_000_000.0 + 150.0 * rows.n_rows + 5.0 * stored + systems
-    cost = 15.0 * 400_000.0
-    if is_wide:
-        cost += 300.0 * 2.0 * stored
+    has_corner = problem.loss.dual_curvature == 0.0
+    if problem.n_features >= MOST_FEATURES:
+        cost = 15.0 * 400_000.0 + 300.0 * 2.0 * stored
+    elif has_corner:
+        value = 8.0 if stored <= _HELD else 25.0
+        matrices = 0.05 * _matrix_products(problem)
+        cost = 7_000_000.0 + 700.0 * rows.n_rows + value * stored + matrices
     else:
-        cost += 20.0 * 2.0 * stored + 1.5 * 0.035 * _matrix_products(problem)
-    if problem.loss.dual_curvature == 0.0:
-        cost *= (0.5 + digits(gap) / 6.0) * (1.0 + _FEW_ROWS * problem.n_features / problem.n_rows)
+        systems = 0.02 * _matrix_products(problem) + 0.2 * float(problem.n_features) ** 3
+        cost = 2_000_000.0 + 150.0 * rows.n_rows + 5.0 * stored + systems
+    if has_corner:
+        narrowings = (3.0 + digits(gap)) / (3.0 + _FOUR_DIGITS)
+        cost *= narrowings * (1.0 + _FEW_ROWS * problem.n_features / problem.n_rows)
     return cost
 
 
-COSTS: dict[str, Callable[[Problem, float | None], float]] = {
+def newton_cost_apart(problem: Problem, gap: float | None) -> float:
+    """Return what Newton's method is expected to cost where classes are apart, or may be.
+
+    Parameters
+    ----------
+    problem : Problem
+        What is to be solved.
+    gap : float or None
+        The relative gap that is asked for.
+    """
+    has_corner = problem.loss.dual_curvature == 0.0
+    return (_CORNER_APART if has_corner else _APART) * newton_cost(problem, gap)
+
+
+Cost = Callable[[Problem, float | None], float]
+
+COSTS: dict[str, Cost] = {
     "interior-point": interior_cost,
     "newton": newton_cost,
     "primal-newton": primal_newton_cost,
 }
+COSTS_APART: dict[str, Cost] = {**COSTS, "newton": newton_cost_apart}

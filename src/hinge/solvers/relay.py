@@ -20,7 +20,7 @@ import numpy as np
 
 from hinge.problem import Problem
 from hinge.result import Point, Progress
-from hinge.solvers.auto import APART, FIRST, Choice, Look, Watch, choose
+from hinge.solvers.auto import FIRST, Choice, Look, Watch, choose
 from hinge.solvers.protocol import Solver, State, Support
 
 Makers = Mapping[str, Callable[[float | None], Solver]]
@@ -52,16 +52,21 @@ class RelayState(State):
 
     def __init__(self, problem: Problem, choice: Choice, gap: float | None) -> None:
         self.problem = problem
-        self.names = " ".join(choice.names)
-        self.leg = 0  # which of them is at work
+        self.leg = 0  # which of the methods is at work
         self.gap = math.nan if gap is None else float(gap)
-        self.rival_cost = choice.rival_cost
-        self.trial_cost = choice.trial * choice.rival_cost
-        self.unit_cost = choice.unit_cost
-        self.look = _FIRST_LOOK if choice.looks else 0  # step after which to look; 0 for no more
+        self.look = 0  # step after which to look at the rows that have been visited; 0 for none
+        self.take(choice)
         self.past = np.full((Watch.LENGTH, 2), math.nan)  # work and gap of its last claims
         self.steps_before = 0  # by methods that are done
         self.work_before = 0
+
+    def take(self, choice: Choice) -> None:
+        """Go by this choice from here on; the method at work must be the same."""
+        self.names = " ".join(choice.names)
+        self.rival_cost = choice.rival_cost
+        self.trial_cost = choice.trial * choice.rival_cost
+        self.unit_cost = choice.unit_cost
+        self.__dict__.pop("_watch", None)
 
     @property
     def n_support(self) -> int:
@@ -139,11 +144,12 @@ class Relay(Solver):
 
     def start(self, problem: Problem, warm: Point | None = None, seed: int = 0) -> RelayState:
         """Return the state before the first step of the first method."""
-        state = RelayState(problem, self.choice(problem), self.gap)
+        # What is carried on from another problem tells nothing of the rows of this one.
+        is_warm = warm is not None
+        state = RelayState(problem, self.choice(problem, apart=is_warm), self.gap)
+        state.look = 0 if is_warm or state.name != FIRST or state.is_last else _FIRST_LOOK
         state.seed = seed
         state.running = self._solver(state).start(problem, warm, seed)
-        if warm is not None:
-            state.look = 0  # its coefficients are those of another problem
         return state
 
     def start_as(self, problem: Problem, values: Mapping[str, Any]) -> RelayState:
@@ -156,16 +162,18 @@ class Relay(Solver):
         state.running = self._solver(state).start(problem)
         return state
 
-    def choice(self, problem: Problem) -> Choice:
+    def choice(self, problem: Problem, *, apart: bool = False) -> Choice:
         """Return which methods a run on the problem is to use.
 
         Parameters
         ----------
         problem : Problem
             The problem.
+        apart : bool, default=False
+            Whether its classes are apart, or may be for all that is known.
         """
         able = [name for name in self.makers if self._make(name, self.gap).supports(problem)]
-        return choose(problem, self.gap, able)
+        return choose(problem, self.gap, able, apart=apart)
 
     def step(self, state: RelayState, work: int) -> int:
         """Go on with the present method, or with the next one if that is to end sooner."""
@@ -247,9 +255,7 @@ class Relay(Solver):
         if not look.is_enough:
             return
         if not look.overlaps:
-            state.rival_cost *= APART
-            state.trial_cost *= APART
-            state.__dict__.pop("_watch", None)
+            state.take(self.choice(state.problem, apart=True))
         elif look.cost > state.rival_cost:
             self._hand_over(state)
 
