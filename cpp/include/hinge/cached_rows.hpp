@@ -12,21 +12,47 @@ namespace hinge {
 
 inline constexpr std::int64_t kColumnsAtOnce = 2048;  // their sums stay in the first-level cache
 
+inline constexpr std::int64_t kKeptAtOnce = 8;  // rows that one visit of the sums adds
+
+// out[j] += sum over s < kRows of coef[s] rows[s][j] for begin <= j < end, one row after the other.
+template <std::int64_t kRows, class Value>
+void add_kept(const Value* const* rows, const double* coef, std::int64_t begin, std::int64_t end,
+              double* out) noexcept {
+    const Value* of[kRows];
+    double scales[kRows];
+    std::copy_n(rows, kRows, of);
+    std::copy_n(coef, kRows, scales);
+#pragma omp simd
+    for (std::int64_t j = begin; j < end; ++j) {
+        double sum = out[j];
+#pragma GCC unroll 8
+        for (std::int64_t s = 0; s < kRows; ++s) {
+            sum += scales[s] * static_cast<double>(of[s][j]);
+        }
+        out[j] = sum;
+    }
+}
+
 // out[j] += sum over s of coef[s] rows[slots[s], j], for columns first <= j < last; in float64, the
-// rows in the order given. Value is float, or double where float32 is not exact enough.
+// rows in the order given. Value is float, or double where float32 is not exact enough. Rows come
+// from memory, so that several streams of them are read at a time.
 template <class Value>
 void add_cached(const Value* rows, std::int64_t stride, const std::int64_t* slots,
                 const double* coef, std::int64_t count, std::int64_t first, std::int64_t last,
                 double* out) noexcept {
     for (std::int64_t begin = first; begin < last; begin += kColumnsAtOnce) {
         const std::int64_t end = std::min(begin + kColumnsAtOnce, last);
-        for (std::int64_t s = 0; s < count; ++s) {
-            const Value* row = rows + slots[s] * stride;
-            const double scale = coef[s];
-#pragma omp simd
-            for (std::int64_t j = begin; j < end; ++j) {
-                out[j] += scale * static_cast<double>(row[j]);
+        const Value* some[kKeptAtOnce];
+        std::int64_t s = 0;
+        for (; s + kKeptAtOnce <= count; s += kKeptAtOnce) {
+            for (std::int64_t k = 0; k < kKeptAtOnce; ++k) {
+                some[k] = rows + slots[s + k] * stride;
             }
+            add_kept<kKeptAtOnce>(some, coef + s, begin, end, out);
+        }
+        for (; s < count; ++s) {
+            some[0] = rows + slots[s] * stride;
+            add_kept<1>(some, coef + s, begin, end, out);
         }
     }
 }
