@@ -29,6 +29,9 @@ struct KernelChoice {
     double coef0;
     std::int64_t degree;
 
+    // Whether values are functions of products, with the same bits for either order of the rows.
+    bool is_of_products() const { return name != "laplacian" && name != "chi2"; }
+
     template <class Function>
     void visit(Function&& function) const {
         if (name == "linear") {
@@ -131,6 +134,12 @@ class KernelRows {
     Sides<Real> sides() const { return {selfs_.data(), scales_ ? scales_->data() : nullptr}; }
     // All rows as terms, for as long as the panels live.
     TermPanels<Real> all_panels() const { return panels({nullptr, 0, matrix_.count}); }
+    // Some rows, of numbers that have been checked.
+    TermPanels<Real> panels(Selection terms) const {
+        return with_rows(matrix_, [&](const auto& rows) {
+            return TermPanels<Real>(rows, terms, sides(), centre());
+        });
+    }
     Selection points(const std::optional<Numbers>& numbers, std::int64_t first,
                      std::size_t count) const {
         return selection(numbers, first, count);
@@ -170,11 +179,6 @@ class KernelRows {
         return {nullptr, first, size};
     }
 
-    TermPanels<Real> panels(Selection terms) const {
-        return with_rows(matrix_, [&](const auto& rows) {
-            return TermPanels<Real>(rows, terms, sides(), centre());
-        });
-    }
     Matrix matrix_;
     KernelChoice kernel_;
     Values selfs_;

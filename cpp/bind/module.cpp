@@ -24,6 +24,7 @@ void bind_sorted_margins(nb::module_& module);
 void bind_weight_vectors(nb::module_& module);
 void bind_stochastic(nb::module_& module);
 void bind_kernel(nb::module_& module);
+void bind_kernel_terms(nb::module_& module);
 void bind_kept_terms(nb::module_& module);
 void bind_tabled_terms(nb::module_& module);
 void bind_few_queries(nb::module_& module);
@@ -86,6 +87,7 @@ NB_MODULE(HINGE_CORE_NAME, module) {
     bind_weight_vectors(module);
     bind_stochastic(module);
     bind_kernel(module);
+    bind_kernel_terms(module);
     bind_kept_terms(module);
     bind_tabled_terms(module);
     bind_few_queries(module);

@@ -91,10 +91,19 @@ class KernelPass {
     // Calls take(panel, first point, points, values) with values of shape (points, kPanelRows).
     template <class Take>
     void over(const TileReader<Real>& read, Selection points, Sides<Real> sides, Take&& take) {
+        const std::size_t panels = terms_.panels.size();
+        over_first(read, points, sides, [panels](std::int64_t) { return panels; }, take);
+    }
+
+    // The same where the points before `end` meet only the first panels_until(end) panels.
+    template <class Count, class Take>
+    void over_first(const TileReader<Real>& read, Selection points, Sides<Real> sides,
+                    Count&& panels_until, Take&& take) {
         for (std::int64_t first = 0; first < points.count; first += kTileRows) {
             const std::int64_t size = std::min(kTileRows, points.count - first);
             read(tile_, first, size);
-            for (std::size_t p = 0; p < terms_.panels.size(); ++p) {
+            const std::size_t panels = panels_until(first + size);
+            for (std::size_t p = 0; p < panels; ++p) {
                 tile_.template pair_with<typename Kernel::Pairing>(
                     terms_.panels[p], terms_.lanes[p].selfs, values_.data());
                 for (std::int64_t r = 0; r < size; ++r) {

@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hinge._native import core
-from hinge.machines.source import KernelSource
+from hinge.machines.kernel_source import KernelSource
+from hinge.machines.team import Piece
 
 Floats = NDArray[np.float64]
 Ids = NDArray[np.int64]
 
-_COLUMNS_A_CALL = 1 << 22  # values that one native call adds up, over its rows
+ADDED_A_VALUE = 4  # kept values that are added in the time that a kernel value takes
 
 
 class KernelCache:
@@ -194,9 +195,21 @@ class KernelCache:
         where = self.kept, self.used, self._is_written
         return core.ResidentSlots(self.rows, self._slot_of, *where, self._clock)
 
-    def add(
-        self, slots: Ids, coef: Floats, out: Floats, source: KernelSource | None = None
-    ) -> None:
+    def adding(self, slots: Ids, coef: Floats, out: Floats) -> Piece:
+        """Return what adds kept rows, times their coefficients, to some columns of ``out``.
+
+        Parameters
+        ----------
+        slots : ndarray of int64
+            Where the rows are kept.
+        coef : ndarray of shape (len(slots),)
+            Their coefficients.
+        out : ndarray of shape (n_columns,)
+            What to add to.
+        """
+        return lambda first, stop: core.add_cached(self.rows, slots, coef, first, stop, out)
+
+    def add(self, slots: Ids, coef: Floats, out: Floats, source: KernelSource) -> None:
         """Add kept rows, times their coefficients, to ``out``.
 
         Parameters
@@ -207,21 +220,20 @@ class KernelCache:
             Their coefficients.
         out : ndarray of shape (n_columns,)
             What to add to.
-        source : KernelSource or None, default=None
+        source : KernelSource
             Whose threads share out the columns; which of them adds to a column changes no bit.
         """
-        if len(slots) == 0:
-            return
-        if source is not None and source.threads > 1:
-            source.share_out(
-                lambda first, stop: core.add_cached(self.rows, slots, coef, first, stop, out),
-                len(slots),
-                len(out),
-            )
-            return
-        width = max(2048, _COLUMNS_A_CALL // len(slots))
-        for first in range(0, len(out), width):
-            core.add_cached(self.rows, slots, coef, first, min(first + width, len(out)), out)
+        source.share_out(self.adding(slots, coef, out), -(-len(slots) // ADDED_A_VALUE), len(out))
+
+    def note_written(self, slots: Ids) -> None:
+        """Note that kept rows have been written by somebody else.
+
+        Parameters
+        ----------
+        slots : ndarray of int64
+            Where the rows are kept.
+        """
+        self._is_written[slots] = True
 
     def forget(self) -> None:
         """Keep no row any more."""

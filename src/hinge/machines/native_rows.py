@@ -114,6 +114,17 @@ def view(rows: Rows) -> core.RowsView:
     return core.RowsView(rows.values, columns, offsets, rows.n_rows, rows.n_features)
 
 
+def some_rows(rows: Rows) -> NDArray[Any]:
+    """Return as many of some dense rows as show whether most entries are zero.
+
+    Parameters
+    ----------
+    rows : Rows
+        The rows.
+    """
+    return rows.values[:: max(1, rows.n_rows // _SAMPLE_ROWS)]
+
+
 def centre_for(kernel: Kernel, rows: Rows) -> Floats | None:
     """Return the point to measure rows from: their mean, or None for the origin.
 
@@ -131,7 +142,7 @@ def centre_for(kernel: Kernel, rows: Rows) -> Floats | None:
     """
     if rows.is_sparse or not getattr(kernel, "is_translation_invariant", False):
         return None
-    sample = rows.values[:: max(1, rows.n_rows // _SAMPLE_ROWS)]
+    sample = some_rows(rows)
     if np.count_nonzero(sample) <= _FULL_SHARE * sample.size:
         return None
     centre = np.zeros(rows.n_features)
@@ -232,7 +243,7 @@ def _moved(
 
 def _lists(rows: Rows, matrix: core.RowsView, limit_mb: float) -> tuple[core.RowsView, float]:
     """Return dense rows that are mostly zeros as float32 lists of their entries."""
-    sample = rows.values[:: max(1, rows.n_rows // _SAMPLE_ROWS)]
+    sample = some_rows(rows)
     share = np.count_nonzero(sample) / max(1, sample.size)
     if share > 0.5 * _FULL_SHARE or 8.0 * share * rows.n_stored > limit_mb * 2**20:
         return matrix, 0.0

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hinge._native import core
-from hinge.kernels import Kernel
+from hinge.kernels import InnerProductKernel, Kernel
 from hinge.machines.native_rows import (
     NativeKernel,
     centre_for,
@@ -24,6 +24,7 @@ from hinge.machines.native_rows import (
     precision_for,
     scales_of,
     self_sums,
+    some_rows,
     view,
     with_features_in_use,
 )
@@ -88,6 +89,19 @@ class PreparedRows:
             matrix, centre, self.copy_mb = compact(rows, matrix, centre, spare_mb)
         sides = centre, self._scales
         self.quick: Any = native_rows(native, matrix, sides, self.manner.precision)
+
+    @cached_property
+    def per_row(self) -> float:
+        """How many entries that are not zero a row has, in the mean of some rows."""
+        if self._rows.is_sparse:
+            return self._rows.n_stored / max(1, self._rows.n_rows)
+        sample = some_rows(self._rows)
+        return np.count_nonzero(sample) / max(1, len(sample))
+
+    @property
+    def is_of_products(self) -> bool:
+        """Whether values are functions of products: the same bits for either order of two rows."""
+        return isinstance(self._native.kernel, InnerProductKernel)
 
     @cached_property
     def exact(self) -> Any:

@@ -414,6 +414,6 @@ class _Walk:
         slots = self.state.cache.lookup(ids)
         kept = slots >= 0
         self.state.cache.write(slots[kept], self.state.source)
-        self.state.cache.add(slots[kept], np.ascontiguousarray(coef[kept]), sums)
+        self.state.cache.add(slots[kept], np.ascontiguousarray(coef[kept]), sums, self.state.source)
         if not kept.all():
             self.state.source.add(ids[~kept], coef[~kept], sums, exact=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from hinge.machines import ADDED_A_VALUE
 from hinge.solvers.kernel.dual_state import ROWS_A_STEP, VALUES_A_STEP, Floats, Ids, KernelState
 
 
@@ -21,23 +22,21 @@ def advance_queue(state: KernelState) -> None:
         state.scores, state.queue, state.queue_changes = scores, ids[limit:], changes[limit:]
         return
     slots = state.cache.slots(ids)
-    kept = slots >= 0
-    state.cache.write(slots[kept], state.source)
-    state.cache.add(slots[kept], changes[kept], scores)
-    ids, changes = ids[~kept], changes[~kept]
-    if len(ids):
-        # Rows strictly inside their bounds come first: they are stored while there is room.
-        inside = _is_inside(state, ids)
-        ids = np.concatenate((ids[inside], ids[~inside]))
-        changes = np.concatenate((changes[inside], changes[~inside]))
-        limit = max(ROWS_A_STEP, VALUES_A_STEP // len(scores) // ROWS_A_STEP * ROWS_A_STEP)
-        stored = min(int(np.count_nonzero(inside)), limit)
-        if stored:
-            stored = _store_and_add(state, ids[:stored], changes[:stored], scores)
-        rest = slice(stored, limit)
-        _add(state, ids[rest], changes[rest], scores)
-        ids, changes = ids[limit:], changes[limit:]
-    state.scores, state.queue, state.queue_changes = scores, ids, changes
+    is_kept = slots >= 0
+    old = slots[is_kept], changes[is_kept]
+    state.cache.write(old[0], state.source)
+    ids, changes = ids[~is_kept], changes[~is_kept]
+    # Rows strictly inside their bounds come first: they are stored while there is room.
+    inside = _is_inside(state, ids)
+    ids = np.concatenate((ids[inside], ids[~inside]))
+    changes = np.concatenate((changes[inside], changes[~inside]))
+    limit = max(ROWS_A_STEP, VALUES_A_STEP // len(scores) // ROWS_A_STEP * ROWS_A_STEP)
+    stored = state.cache.make_room(ids[: min(int(np.count_nonzero(inside)), limit)])
+    everywhere = len(stored) if state.resting.any() else limit
+    _add_everywhere(state, old, (ids[:everywhere], changes[:everywhere]), stored, scores)
+    some = slice(everywhere, limit)
+    _add_to_active(state, ids[some], changes[some], scores)
+    state.scores, state.queue, state.queue_changes = scores, ids[limit:], changes[limit:]
 
 
 def begin_rejoining(state: KernelState) -> None:
@@ -63,22 +62,25 @@ def advance_rejoining(state: KernelState) -> None:
         state.group[columns] = -1
 
 
-def _store_and_add(state: KernelState, ids: Ids, changes: Floats, scores: Floats) -> int:
-    """Compute and keep as many of the rows as there is room for; return how many."""
-    slots = state.cache.make_room(ids)
-    state.cache.write(slots, state.source)
-    state.cache.add(slots, changes[: len(slots)], scores)
-    return len(slots)
+def _add_everywhere(
+    state: KernelState,
+    old: tuple[Ids, Floats],
+    new: tuple[Ids, Floats],
+    stored: Ids,
+    scores: Floats,
+) -> None:
+    """Add kept rows and others to all scores, in one pass; the first of the others are stored."""
+    slots, changes = old
+    before = state.cache.adding(slots, changes, scores), -(-len(slots) // ADDED_A_VALUE)
+    state.source.add_and_keep(*new, scores, (state.cache.rows, stored), before)
+    state.cache.note_written(stored)
 
 
-def _add(state: KernelState, ids: Ids, changes: Floats, scores: Floats) -> None:
-    """Add rows without keeping them; resting rows are told later."""
+def _add_to_active(state: KernelState, ids: Ids, changes: Floats, scores: Floats) -> None:
+    """Add rows that are not kept where none rests; resting rows are told later."""
     if len(ids) == 0:
         return
     groups = int(np.max(state.group)) + 1
-    if groups == 0:
-        state.source.add(ids, changes, scores)
-        return
     columns = np.flatnonzero(~state.resting)
     some = scores[columns]
     state.source.add(ids, changes, some, columns)

@@ -222,13 +222,18 @@ def smallest(values: Floats, most: int) -> Ids:
 
 
 def _kernel_among(state: KernelState, chosen: Ids) -> NDArray[Any]:
-    """Return the kernel matrix of the working set: kept rows are looked up, others computed."""
+    """Return the kernel matrix of the working set: kept rows are looked up, others computed.
+
+    Where values are cheap, all are computed: what is kept lies apart in memory.
+    """
     if state.is_exact:
         return state.source.exact_block(chosen)
     slots = state.cache.lookup(chosen)
     if len(chosen) == len(state.beta) <= state.cache.n_slots:
         _keep(state, chosen[slots < 0])  # its rows are whole rows
         slots = state.cache.lookup(chosen)
+    elif state.source.is_cheap:
+        return state.source.square(chosen)
     matrix = np.empty((len(chosen), len(chosen)), dtype=np.float32)
     missing = np.flatnonzero(slots < 0)
     state.source.write(chosen[missing], matrix, missing, chosen)

@@ -1,0 +1,89 @@
+"""Kernel values by pieces: the same bits for any number of threads, kept, added or as a square."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from hinge.kernels import RBF, CallableKernel, ChiSquared, Laplacian, Linear, Polynomial
+from hinge.machines import KernelSource, source
+from hinge.rows import Rows
+
+N = 700
+KERNELS = [Linear(), Polynomial(2, 0.5, 1.0), RBF(0.3), Laplacian(0.2), ChiSquared(0.2)]
+
+
+def _values(sparse: bool) -> object:
+    rng = np.random.default_rng(1)
+    X = rng.random((N, 9)) * (rng.random((N, 9)) < 0.4)
+    return sp.csr_array(X) if sparse else X
+
+
+def _source(kernel: object, sparse: bool = False, threads: int = 1) -> KernelSource:
+    made = source(kernel, Rows(_values(sparse)))
+    made.threads = threads
+    return made
+
+
+def _by_hand(X: np.ndarray, Z: np.ndarray) -> np.ndarray:
+    return X @ Z.T
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_square_is_the_block_of_its_rows(kernel, sparse: bool, dtype: type) -> None:
+    ids = np.random.default_rng(2).permutation(N)[:401]
+    want = _source(kernel, sparse).panel(ids, ids, dtype)
+    for threads in (1, 2, 3):
+        values = _source(kernel, sparse, threads)
+        np.testing.assert_array_equal(values.square(ids, dtype), want)
+        values.release()
+
+
+def test_a_square_of_products_is_computed_by_halves() -> None:
+    for kernel, expected in [(RBF(0.3), 20 * 21 // 2), (Laplacian(0.3), 20 * 20)]:
+        values = _source(kernel)
+        values.square(np.arange(20))
+        assert values.computed == expected
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("kernel", [*KERNELS, CallableKernel(_by_hand)], ids=lambda k: k.name)
+def test_rows_are_kept_while_they_are_added(kernel, sparse: bool) -> None:
+    if isinstance(kernel, CallableKernel) and sparse:
+        kernel = CallableKernel(lambda X, Z: (X @ Z.T).toarray())
+    rng = np.random.default_rng(3)
+    ids, coef = rng.permutation(N)[:300], rng.normal(size=300)
+    slots = np.asarray([4, 0, 2], dtype=np.int64)
+    values = _source(kernel, sparse)
+    sums, block = np.ones(N), np.zeros((5, N), dtype=np.float32)
+    values.add(ids, coef, sums)
+    values.write(ids[:3], block, slots)
+    for threads in (1, 2):
+        values, marked = _source(kernel, sparse, threads), np.zeros(N)
+        got, kept = np.ones(N), np.zeros((5, N), dtype=np.float32)
+
+        def mark(first: int, stop: int, marked: np.ndarray = marked) -> None:
+            marked[first:stop] += 1.0
+
+        values.add_and_keep(ids, coef, got, (kept, slots), (mark, 1))
+        np.testing.assert_array_equal(got, sums)
+        np.testing.assert_array_equal(kept, block)
+        np.testing.assert_array_equal(marked, 1.0)
+        assert values.computed == 300 * N
+        values.release()
+
+
+def test_what_is_done_before_needs_no_new_rows() -> None:
+    values, marked = _source(RBF(0.3)), np.zeros(N)
+    none = np.zeros(0, dtype=np.int64)
+
+    def mark(first: int, stop: int) -> None:
+        marked[first:stop] += 1.0
+
+    kept = np.zeros((1, N), dtype=np.float32), none
+    values.add_and_keep(none, np.zeros(0), np.zeros(N), kept, (mark, 1))
+    np.testing.assert_array_equal(marked, 1.0)
+    assert values.computed == 0
