@@ -29,6 +29,7 @@ void bind_kept_terms(nb::module_& module);
 void bind_tabled_terms(nb::module_& module);
 void bind_few_queries(nb::module_& module);
 void bind_working_set(nb::module_& module);
+void bind_violators(nb::module_& module);
 void bind_resident_rounds(nb::module_& module);
 void bind_packed_cholesky(nb::module_& module);
 
@@ -92,6 +93,7 @@ NB_MODULE(HINGE_CORE_NAME, module) {
     bind_tabled_terms(module);
     bind_few_queries(module);
     bind_working_set(module);
+    bind_violators(module);
     bind_resident_rounds(module);
     bind_packed_cholesky(module);
 }

@@ -22,6 +22,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from hinge._native import core
 from hinge.losses.intercept import intercept_between
 from hinge.machines import KernelCache, KernelSource, source
 from hinge.problem import Intercept, Problem
@@ -210,14 +211,14 @@ class KernelState(State):
 
     def ends(self, gradient: Floats) -> Ends:
         """Return where the gradient is worst, among the rows that take part."""
-        taking_part = ~(self.resting | self.settled)
-        up = taking_part & (self.beta < self.program.upper)
-        down = taking_part & (self.beta > self.program.lower)
-        return Ends(
-            float(np.min(gradient, where=up, initial=math.inf)),
-            float(np.max(gradient, where=down, initial=-math.inf)),
-            self.program.is_balanced,
-        )
+        ends = core.gradient_ends(self.variables, gradient)
+        return Ends(*ends, self.program.is_balanced)
+
+    @property
+    def variables(self) -> core.ProgramVariables:
+        """The variables as native code looks for those that violate the conditions."""
+        bounds = self.program.lower, self.program.upper
+        return core.ProgramVariables(self.beta, *bounds, self.group, self.settled)
 
     def release(self) -> None:
         """Let go of threads."""

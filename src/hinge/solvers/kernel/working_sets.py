@@ -79,17 +79,14 @@ def improve_working_set(
 
 def _choose(state: KernelState, gradient: Floats, size: int) -> Ids:
     """Return the rows of the next working set, in order."""
-    program = state.program
     taking_part = ~(state.resting | state.settled)
     if size >= np.count_nonzero(taking_part):
         return np.flatnonzero(taking_part)
     most = min(int(_KEPT * size), size - 2)  # there is room for one on either side
     kept = _still_inside(state, taking_part)[:most]
-    room = (size - len(kept)) // 2
-    up = np.where(taking_part & (state.beta < program.upper), gradient, np.inf)
-    down = np.where(taking_part & (state.beta > program.lower), -gradient, np.inf)
-    chosen = np.concatenate((smallest(up, room), smallest(down, room), kept))
-    return np.unique(chosen)
+    violators = np.empty((2, (size - len(kept)) // 2), dtype=np.int64)
+    n_up, n_down = core.most_violating(state.variables, gradient, violators)
+    return np.unique(np.concatenate((violators[0, :n_up], violators[1, :n_down], kept)))
 
 
 def _solve(
