@@ -11,17 +11,11 @@ from hinge.machines import team
 from hinge.machines.team import Team
 
 
-def _team(threads: int) -> Team:
-    made = Team()
-    made.threads = threads
-    return made
-
-
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize(("n_terms", "n_columns"), [(1, 1), (7, 1000), (1000, 3000), (40_000, 700)])
 def test_every_column_comes_once(threads: int, n_terms: int, n_columns: int) -> None:
     seen = np.zeros(n_columns, dtype=np.int64)
-    workers = _team(threads)
+    workers = Team(threads)
 
     def see(first: int, stop: int) -> None:
         seen[first:stop] += 1
@@ -40,14 +34,14 @@ def test_every_column_comes_once(threads: int, n_terms: int, n_columns: int) -> 
 def test_no_work_is_no_piece() -> None:
     seen: list[int] = []
     for n_terms, n_columns in [(0, 5), (5, 0)]:
-        _team(2).over_columns(lambda *piece: seen.extend(piece), n_terms, n_columns)
+        Team(2).over_columns(lambda *piece: seen.extend(piece), n_terms, n_columns)
     assert seen == []
 
 
 def test_threads_take_part_where_it_is_worth_it() -> None:
     seen: set[int] = set()
     meet = threading.Barrier(2, timeout=10.0)
-    workers = _team(2)
+    workers = Team(2)
 
     def work(first: int, stop: int) -> None:  # noqa: ARG001
         if threading.get_ident() not in seen:
@@ -65,7 +59,7 @@ def test_threads_take_part_where_it_is_worth_it() -> None:
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_an_error_ends_the_pass(threads: int) -> None:
-    workers = _team(threads)
+    workers = Team(threads)
 
     def fails(first: int, stop: int) -> None:  # noqa: ARG001
         if first >= 5000:

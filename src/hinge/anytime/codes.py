@@ -8,7 +8,6 @@ A sum in float32 costs half of one in float64, and its error bound leaves few ro
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +17,7 @@ from hinge.anytime.queries import Queries, Sides
 from hinge.anytime.reasons import why_in_full
 from hinge.anytime.rules import Codes, Rule, widened
 from hinge.anytime.single import SingleStage, SingleSums
-from hinge.machines import Machine
+from hinge.machines import Machine, Team
 from hinge.rows import Rows
 
 Floats = NDArray[np.float64]
@@ -26,7 +25,6 @@ Ids = NDArray[np.int64]
 Values = Callable[[Rows, Ids], Floats]
 
 _LEAST_VALUES = 1 << 20  # kernel values below which bounds cost more than they save
-_PIECES = 4  # of a thread's share of the rows, so that threads end together
 
 
 def proven_codes(
@@ -71,14 +69,10 @@ def proven_codes(
 
 def _intervals(functions: Functions, rows: Rows, threads: int) -> tuple[Floats, Floats]:
     """Return intervals that hold what the full evaluation computes."""
-    queries = Queries(Sides(functions), rows)
-    sums = SingleSums.of(functions)
-    # What the threads share is made before they start: the first piece makes it.
-    size = -(-rows.n_rows // max(1, threads * _PIECES)) if threads > 1 else rows.n_rows
-    pieces = [np.arange(k, min(k + size, rows.n_rows)) for k in range(0, rows.n_rows, size)]
-    found = [sums.intervals(queries, pieces[0])]
-    if len(pieces) > 1:
-        with ThreadPoolExecutor(max_workers=threads) as pool:
-            found += pool.map(lambda ids: sums.intervals(queries, ids), pieces[1:])
-    lower, upper = (np.concatenate(ends) for ends in zip(*found, strict=True))
-    return widened(lower, upper, queries.full_errors(np.arange(rows.n_rows)))
+    queries, everyone = Queries(Sides(functions), rows), np.arange(rows.n_rows)
+    team = Team(threads)
+    try:
+        lower, upper = SingleSums.of(functions).intervals(queries, everyone, team)
+    finally:
+        team.release()
+    return widened(lower, upper, queries.full_errors(everyone))

@@ -25,12 +25,12 @@ from hinge.anytime.queries import Queries
 from hinge.anytime.sides import SINGLE_ROUNDOFF, Side, magnitudes, value_errors
 from hinge.anytime.stages import Settle
 from hinge.inequality import rounding_factor
+from hinge.machines import Team
 from hinge.rows import Rows
 
 Floats = NDArray[np.float64]
 Ids = NDArray[np.int64]
 
-_VALUES_A_CALL = 1 << 22  # kernel values of one native call: some 10 ms
 # Of one sum: a coefficient and a product are rounded, eight of these are added in a lane, the lanes
 # in three steps, and the bound itself is rounded.
 _ROUNDINGS = 16
@@ -102,7 +102,9 @@ class SingleSums:
             functions.intercept,
         )
 
-    def intervals(self, queries: Queries, ids: Ids) -> tuple[Floats, Floats]:
+    def intervals(
+        self, queries: Queries, ids: Ids, team: Team | None = None
+    ) -> tuple[Floats, Floats]:
         """Return bounds on the true decision values of some queries.
 
         Parameters
@@ -111,6 +113,8 @@ class SingleSums:
             The batch.
         ids : ndarray of int64
             Which of them.
+        team : Team or None, default=None
+            Threads that share them out; None is the calling one.
 
         Returns
         -------
@@ -124,13 +128,12 @@ class SingleSums:
         points = queries.side(np.float32)
         sums = np.empty((len(ids), self.coef.shape[1] + 1))
         everyone = len(ids) == queries.rows.n_rows
-        size = max(96, _VALUES_A_CALL // self.terms.n_rows)
-        for first in range(0, len(ids), size):
-            if queries.check is not None:
-                queries.check()
-            some = None if everyone else ids[first : first + size]
-            start = first if everyone else 0
-            kept.sums(points.rows, start, some, sums[first : first + size])
+
+        def add_up(first: int, stop: int) -> None:
+            some = None if everyone else ids[first:stop]
+            kept.sums(points.rows, first if everyone else 0, some, sums[first:stop])
+
+        (team or Team(check=queries.check)).over_columns(add_up, self.terms.n_rows, len(ids))
         part = points if everyone else points.part(ids)
         return self._bounds(sums, part, terms)
 

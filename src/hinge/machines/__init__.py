@@ -10,6 +10,7 @@ from hinge.machines.kernel_source import KernelSource
 from hinge.machines.machine import Machine, alike
 from hinge.machines.margin_index import Errors, KernelMarginIndex
 from hinge.machines.source import source
+from hinge.machines.team import Team
 
 __all__ = [
     "ADDED_A_VALUE",
@@ -19,6 +20,7 @@ __all__ = [
     "KernelSource",
     "KeptMachine",
     "Machine",
+    "Team",
     "alike",
     "decision_values",
     "kernel_block",

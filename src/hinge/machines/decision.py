@@ -10,8 +10,6 @@ In float64 each kernel value is within ``kernel.block_error`` of the true one. I
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -29,14 +27,14 @@ from hinge.machines.native_rows import (
     native_kernel,
     native_rows,
     scales_of,
+    terms_of,
     view,
 )
+from hinge.machines.team import Check, Piece, Team
 from hinge.rows import Rows
 
 Floats = NDArray[np.float64]
-Check = Callable[[], None]
 
-_VALUES_A_CALL = 1 << 21  # kernel values of one native call: some 10 ms
 _TERMS_A_CALL = 1 << 15  # support rows whose panels are made at once, so that memory stays bounded
 _PANEL_VALUES = 1 << 17
 _PRECISIONS: dict[str, type[np.floating[Any]]] = {"float64": np.float64, "float32": np.float32}
@@ -110,33 +108,24 @@ class _Pieces:
 
     def add_to(self, values: Floats, threads: int, check: Check | None) -> None:
         """Add the values of all rows, in threads if there are several."""
+        team = Team(threads, check)
         n_terms = self._functions.shape[1]
-        for first in range(0, n_terms, _TERMS_A_CALL):
-            numbers = np.arange(first, min(first + _TERMS_A_CALL, n_terms))
-            size = max(96, _VALUES_A_CALL // len(numbers))
-            if threads > 1:
-                size = max(96, min(size, -(-len(values) // (2 * threads))))
-            starts = range(0, len(values), size)
-            if threads <= 1 or len(starts) <= 1:
-                for start in starts:
-                    if check is not None:
-                        check()
-                    self._add(values, numbers, start, start + size)
-                continue
-            with ThreadPoolExecutor(max_workers=threads) as pool:
-                pending = [pool.submit(self._add, values, numbers, s, s + size) for s in starts]
-                try:
-                    for piece in pending:
-                        if check is not None:
-                            check()
-                        piece.result()
-                finally:
-                    for piece in pending:
-                        piece.cancel()
+        try:
+            for first in range(0, n_terms, _TERMS_A_CALL):
+                numbers = np.arange(first, min(first + _TERMS_A_CALL, n_terms))
+                team.over_columns(self._adding(numbers, values), len(numbers), len(values))
+        finally:
+            team.release()
 
-    def _add(self, values: Floats, numbers: NDArray[np.int64], start: int, stop: int) -> None:
+    def _adding(self, numbers: NDArray[np.int64], values: Floats) -> Piece:
+        """Return what adds some of the terms to the values of some rows."""
         coef = np.ascontiguousarray(self._functions[:, numbers])
-        self._points.add(self._terms, numbers, coef, start, None, values[start:stop])
+        terms, points = terms_of(self._terms, numbers), self._points
+
+        def piece(first: int, stop: int) -> None:
+            terms.add(points, coef, first, None, values[first:stop])
+
+        return piece
 
 
 def _columns_in_use(support: Rows, X: Rows) -> NDArray[Any] | None:

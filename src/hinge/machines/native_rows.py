@@ -296,6 +296,25 @@ def native_rows(
     return kind(paired or matrix, native.choice, selfs, factors, centre)
 
 
+def terms_of(rows: Any, numbers: NDArray[np.int64]) -> Any:
+    """Return some rows as terms, prepared once for all pieces of a pass.
+
+    Parameters
+    ----------
+    rows : core.KernelRowsFloat or core.KernelRowsDouble
+        The rows.
+    numbers : ndarray of int64
+        Which of them.
+
+    Returns
+    -------
+    core.KernelTermsFloat or core.KernelTermsDouble
+        The terms, in the same precision.
+    """
+    is_single = isinstance(rows, core.KernelRowsFloat)
+    return (core.KernelTermsFloat if is_single else core.KernelTermsDouble)(rows, numbers)
+
+
 def self_sums(
     native: NativeKernel,
     matrix: core.RowsView,

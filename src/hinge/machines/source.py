@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from hinge._native import core
 from hinge.kernels import Kernel
 from hinge.machines.kernel_source import Floats, Ids, KernelSource, Singles, Terms
-from hinge.machines.native_rows import native_kernel
+from hinge.machines.native_rows import native_kernel, terms_of
 from hinge.machines.prepared import PreparedRows, prepare, quick_rows, unit_of
 from hinge.machines.team import Piece
 from hinge.rows import Rows
@@ -52,7 +52,7 @@ class NativeSource(KernelSource):
         if not self._prepared.is_of_products:
             return super().square(ids, dtype)
         numbers = self._terms(ids)
-        terms = _terms_of(rows, numbers)
+        terms = terms_of(rows, numbers)
         block = np.empty((len(ids), len(ids)), dtype=dtype)
         self.computed += len(ids) * (len(ids) + 1) // 2
         self._team.over_triangle(
@@ -62,7 +62,7 @@ class NativeSource(KernelSource):
 
     def _filling(self, ids: Ids, columns: Ids | None, out: Singles | Floats, slots: Ids) -> Piece:
         rows = self._prepared.quick if out.dtype == np.float32 else self._prepared.exact
-        terms = _terms_of(rows, self._terms(ids))
+        terms = terms_of(rows, self._terms(ids))
 
         def piece(first: int, stop: int) -> None:
             points = self._points(columns, first, stop)
@@ -73,7 +73,7 @@ class NativeSource(KernelSource):
     def _adding(self, terms: Terms, columns: Ids | None, out: Floats, exact: bool) -> Piece:
         rows = self._prepared.exact if exact else self._prepared.quick
         ids, coef = terms
-        prepared, coefficients = _terms_of(rows, self._terms(ids)), coef.reshape(1, -1)
+        prepared, coefficients = terms_of(rows, self._terms(ids)), coef.reshape(1, -1)
 
         def piece(first: int, stop: int) -> None:
             points = self._points(columns, first, stop)
@@ -84,7 +84,7 @@ class NativeSource(KernelSource):
 
     def _keeping(self, terms: Terms, out: Floats, kept: tuple[Singles, Ids]) -> Piece:
         rows, (ids, coef), (block, slots) = self._prepared.quick, terms, kept
-        prepared = _terms_of(rows, self._terms(ids))
+        prepared = terms_of(rows, self._terms(ids))
 
         def piece(first: int, stop: int) -> None:
             points = self._points(None, first, stop)
@@ -145,12 +145,6 @@ class PythonSource(KernelSource):
             out[first:stop] += (values if exact else values.astype(np.float32)) @ coef
 
         return piece
-
-
-def _terms_of(rows: Any, numbers: Ids) -> Any:
-    """Return some of the prepared rows as terms, for all pieces of a pass."""
-    kind = core.KernelTermsFloat if isinstance(rows, core.KernelRowsFloat) else None
-    return (kind or core.KernelTermsDouble)(rows, numbers)
 
 
 def source(

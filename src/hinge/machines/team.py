@@ -25,17 +25,17 @@ _TILE = 96  # columns that native code takes at a time
 class Team:
     """Threads that are made when they are needed first.
 
-    Attributes
+    Parameters
     ----------
-    threads : int
+    threads : int, default=1
         How many threads share out a pass, the calling one included.
-    check : callable or None
+    check : callable or None, default=None
         Called between pieces on the calling thread; raises to abandon the rest.
     """
 
-    def __init__(self) -> None:
-        self.threads = 1
-        self.check: Check | None = None
+    def __init__(self, threads: int = 1, check: Check | None = None) -> None:
+        self.threads = threads
+        self.check = check
         self._pool: ThreadPoolExecutor | None = None
 
     def over_columns(
