@@ -1,16 +1,29 @@
 // What Newton's method makes of the margins of consecutive rows, without reading the rows.
 //
 // A loss is flat from `top` on, a parabola over `width` below it, and a line further down. Loops
-// are written so that compilers turn them into vector instructions; sums may be split into partial
-// ones, by a rule of the CPU level.
+// are written so that compilers turn them into vector instructions: what a row may or may not add
+// is masked, and whether rows have costs of their own is asked before the
+// loop. Sums may be split into partial ones, by a rule of the CPU level.
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 #include "hinge/row_panels.hpp"
 
 namespace hinge {
+
+// All bits set if a statement holds, else none.
+using Mask = std::uint64_t;
+inline Mask mask_of(bool holds) noexcept {
+    return -static_cast<Mask>(holds);
+}
+// The number, or zero where the mask has no bits: no branch, and infinities stay out of sums.
+inline double only(Mask mask, double number) noexcept {
+    return std::bit_cast<double>(std::bit_cast<Mask>(number) & mask);
+}
 
 struct LossWindow {
     double top;
@@ -18,12 +31,16 @@ struct LossWindow {
     double bend;           // second derivative of the parabola
     bool foresees = true;  // whether rows count that a short step was stopped by
 
+    // How deep below its top a margin is in the window: between zero and the width; NaN stays.
     double depth(double margin) const noexcept {
         const double below = top - margin;
-        const double inside = below < 0.0 ? 0.0 : below;  // NaN stays
-        return inside > width ? width : inside;
+        const double inside = below > width ? width : below;
+        return only(mask_of(!(inside <= 0.0)), inside);
     }
-    bool is_inside(double depth) const noexcept { return depth > 0.0 && depth < width; }
+    Mask inside(double margin) const noexcept {
+        const double below = top - margin;
+        return mask_of(below > 0.0) & mask_of(below < width);
+    }
     // How far down the line begins, and how steep it is over the second derivative; where there is
     // none it begins nowhere.
     double line() const noexcept { return width < HUGE_VAL ? width : 0.0; }
@@ -50,7 +67,10 @@ struct NewtonVariables {
     std::uint8_t* is_exact;
 
     double sign(std::int64_t i) const noexcept { return static_cast<double>(signs[i]); }
-    double row_cost(std::int64_t i) const noexcept { return costs == nullptr ? cost : costs[i]; }
+    template <bool kEach>
+    double row_cost(std::int64_t i) const noexcept {
+        return kEach ? costs[i] : cost;
+    }
     double moved(std::int64_t i, const NewtonPlace& at) const noexcept {
         return margin[i] + at.length * change[i] + at.shift * sign(i);
     }
@@ -73,71 +93,105 @@ struct DerivativeSums {
 
 inline constexpr double kShortStep = 0.5;  // one that rows have stopped that came into the window
 
+// Calls a function with whether rows have costs of their own.
+template <class Function>
+auto with_costs(const NewtonVariables& v, Function function) noexcept {
+    return v.costs != nullptr ? function(std::true_type{}) : function(std::false_type{});
+}
+
 // Derivatives of the losses: by the shift, or along the direction.
-template <bool kByShift>
-void add_derivatives(const LossWindow& window, const NewtonVariables& v, Extent which,
-                     const NewtonPlace& at, DerivativeSums& sums) noexcept {
+template <bool kByShift, bool kEachCost>
+DerivativeSums derivatives(LossWindow window, NewtonVariables v, Extent which,
+                           NewtonPlace at) noexcept {
     double slope = 0.0;
     double curvature = 0.0;
     double size = 0.0;
 #pragma omp simd reduction(+ : slope, curvature, size)
     for (std::int64_t i = which.start; i < which.stop; ++i) {
         const double rate = kByShift ? v.sign(i) : v.change[i];
-        const double depth = window.depth(v.moved(i, at));
-        const double cost = at.ease * v.row_cost(i);
+        const double margin = v.moved(i, at);
+        const double depth = window.depth(margin);
+        const double cost = at.ease * v.row_cost<kEachCost>(i);
         const double pull = cost * depth * rate;
         slope -= pull;
         size += std::abs(pull);
-        curvature += window.is_inside(depth) ? cost * rate * rate : 0.0;
+        curvature += only(window.inside(margin), cost * rate * rate);
     }
-    sums.slope += window.bend * slope;
-    sums.curvature += window.bend * curvature;
-    sums.size += window.bend * size;
+    return {window.bend * slope, window.bend * curvature, window.bend * size};
 }
 
-// Moves the margins and sets the curvature there. Sets by how much each row pulls at the weights,
-// and, in `beyond`, by how much more if it were in the window already: rows that a whole step would
-// have carried into it are what made a short one short. Returns whether there are any of these.
-inline bool move_margins(const LossWindow& window, const NewtonVariables& v, Extent which,
-                         const NewtonPlace& at, double* __restrict pull, double* __restrict beyond,
-                         GradientSums& sums) noexcept {
-    const bool foresees = window.foresees && 0.0 < at.length && at.length < kShortStep;
+template <bool kByShift>
+void add_derivatives(const LossWindow& window, const NewtonVariables& v, Extent which,
+                     const NewtonPlace& at, DerivativeSums& sums) noexcept {
+    const DerivativeSums found = with_costs(v, [&](auto own) {
+        return derivatives<kByShift, decltype(own)::value>(window, v, which, at);
+    });
+    sums.slope += found.slope;
+    sums.curvature += found.curvature;
+    sums.size += found.size;
+}
+
+// What a pass over margins sets for each row of a chunk: by how much it pulls at the weights, and
+// by how much more if it were in the window already.
+struct RowPulls {
+    double* pull;
+    double* beyond;
+};
+
+// Moves the margins and sets the curvature there; `foresees` says whether rows count that a whole
+// step would have carried into the window. Returns whether there are any.
+template <bool kEachCost>
+Mask move_margins_of(LossWindow window, NewtonVariables v, Extent which, NewtonPlace at,
+                     Mask foresees, RowPulls out, GradientSums& sums) noexcept {
     const double line = window.line();
     const double corner = window.corner();
+    const double bend = window.bend * at.ease;
     double losses = 0.0;
     double cornered = 0.0;
     double slopes = 0.0;
     double squares = 0.0;
-    double any = 0.0;
-#pragma omp simd reduction(+ : losses, cornered, slopes, squares, any)
+    Mask any = 0;
+#pragma omp simd reduction(+ : losses, cornered, slopes, squares) reduction(| : any)
     for (std::int64_t i = which.start; i < which.stop; ++i) {
-        const double cost = window.bend * at.ease * v.row_cost(i);
-        const double whole_step = window.depth(v.margin[i] + v.change[i]);
+        const double cost = bend * v.row_cost<kEachCost>(i);
+        const double whole_step = v.margin[i] + v.change[i];
         const double margin = v.moved(i, at);
         const double depth = window.depth(margin);
         const double slope = cost * depth;
-        const bool inside = window.is_inside(depth);
-        const bool foreseen = foresees && !inside && window.is_inside(whole_step);
+        const Mask inside = window.inside(margin);
+        const Mask foreseen = foresees & ~inside & window.inside(whole_step);
         const double reach = window.top - margin;
         v.margin[i] = margin;
-        v.curvature[i] = inside || foreseen ? cost : 0.0;
-        pull[i - which.start] = -slope * v.sign(i);
-        beyond[i - which.start] = foreseen ? (slope - cost * reach) * v.sign(i) : 0.0;
+        v.curvature[i] = only(inside | foreseen, cost);
+        out.pull[i - which.start] = -slope * v.sign(i);
+        out.beyond[i - which.start] = only(foreseen, (slope - cost * reach) * v.sign(i));
         losses += slope * (reach - 0.5 * depth);
-        cornered += margin < corner ? cost * line * (corner - margin) : 0.0;
+        cornered += only(mask_of(margin < corner), cost * line * (corner - margin));
         slopes += slope;
         squares += slope * depth;
-        any += foreseen ? 1.0 : 0.0;
+        any |= foreseen;
     }
     sums.losses += losses;
     sums.cornered += cornered;
     sums.slopes += slopes;
     sums.squares += squares;
+    return any;
+}
+
+// The same, and counts rows. Rows that a whole step would have carried into the window are what
+// made a short one short; returns whether there are any of these.
+inline bool move_margins(const LossWindow& window, const NewtonVariables& v, Extent which,
+                         const NewtonPlace& at, RowPulls out, GradientSums& sums) noexcept {
+    const bool foresees = window.foresees && 0.0 < at.length && at.length < kShortStep;
+    const Mask any = with_costs(v, [&](auto own) {
+        return move_margins_of<decltype(own)::value>(window, v, which, at, mask_of(foresees), out,
+                                                     sums);
+    });
     for (std::int64_t i = which.start; i < which.stop; ++i) {
         sums.curved += v.curvature[i] != 0.0 ? 1 : 0;
         sums.changed += v.curvature[i] != v.in_matrix[i] ? 1 : 0;
     }
-    return any > 0.0;
+    return any != 0;
 }
 
 }  // namespace hinge

@@ -69,7 +69,7 @@ class NewtonRows {
         each_chunk(which, [&](Extent part) {
             double pull[kRowsAtHand];
             double beyond[kRowsAtHand];
-            const bool any_foreseen = move_margins(window_, v_, part, at, pull, beyond, sums);
+            const bool any_foreseen = move_margins(window_, v_, part, at, {pull, beyond}, sums);
             weighted_sum(range(part), pull, out.gradient);
             if (out.diagonal != nullptr) {
                 weighted_squares(range(part), v_.curvature + part.start, out.diagonal);
@@ -86,29 +86,33 @@ class NewtonRows {
     }
 
     // Sets the change of margins along the direction. A margin that stays above the window wherever
-    // the step may end needs no product: a bound stands for it until it no longer suffices.
-    // Returns how many rows were read.
+    // the step may end needs no product: a bound stands for it until it no longer suffices, unless
+    // its row is sooner read than passed by. Returns how many rows were read.
     std::int64_t trial(Extent which, const double* weights, const double* direction,
                        const NewtonReach& reach) noexcept {
-        const RowRange<Rows> all = range(which);
-        std::int64_t wanted = 0;
-        for (std::int64_t i = which.start; i < which.stop; ++i) {
-            const double worst =
-                reach.constant * v_.sign(i) - reach.norm * std::sqrt(v_.squared_norms[i]);
-            const double lowest = v_.margin[i] + reach.longest * std::min(worst, 0.0) - reach.room;
-            if (!(lowest <= window_.top)) {
-                v_.change[i] = worst;
-                v_.is_exact[i] = 0;
-                continue;
+        std::int64_t n_read = 0;
+        each_chunk(which, [&](Extent part) {
+            double worst[kRowsAtHand];
+            const std::int64_t count = part.stop - part.start;
+            const std::int64_t wanted = bound_changes(part, reach, worst);
+            const bool all = wanted > 0 && reads_all(rows_, wanted, count);
+            const RowRange<Rows> here = range(part);
+            for (std::int64_t k = 0; k < count; ++k) {
+                const std::int64_t i = part.start + k;
+                if (!all && !is_wanted(i, worst[k], reach)) {
+                    v_.change[i] = worst[k];
+                    v_.is_exact[i] = 0;
+                    continue;
+                }
+                if (v_.is_exact[i] == 0) {
+                    v_.margin[i] = v_.sign(i) * here.score(k, weights);
+                }
+                v_.change[i] = v_.sign(i) * here.score(k, direction);
+                v_.is_exact[i] = 1;
             }
-            if (v_.is_exact[i] == 0) {
-                v_.margin[i] = v_.sign(i) * all.score(i - which.start, weights);
-            }
-            v_.change[i] = v_.sign(i) * all.score(i - which.start, direction);
-            v_.is_exact[i] = 1;
-            ++wanted;
-        }
-        return wanted;
+            n_read += all ? count : wanted;
+        });
+        return n_read;
     }
 
     // Writes these rows times the roots of the changes, those that have come first; from now on
@@ -146,6 +150,24 @@ class NewtonRows {
 
     RowRange<Rows> range(Extent part) const noexcept {
         return {rows_, part.start, part.stop - part.start, constant_};
+    }
+
+    // Sets the least that margins may change by along the direction; returns how many may then be
+    // in the window or below.
+    std::int64_t bound_changes(Extent part, const NewtonReach& reach,
+                               double* worst) const noexcept {
+        std::int64_t wanted = 0;
+        for (std::int64_t i = part.start; i < part.stop; ++i) {
+            const double least =
+                reach.constant * v_.sign(i) - reach.norm * std::sqrt(v_.squared_norms[i]);
+            worst[i - part.start] = least;
+            wanted += is_wanted(i, least, reach) ? 1 : 0;
+        }
+        return wanted;
+    }
+    bool is_wanted(std::int64_t i, double worst, const NewtonReach& reach) const noexcept {
+        const double lowest = v_.margin[i] + reach.longest * std::min(worst, 0.0) - reach.room;
+        return lowest <= window_.top;
     }
 
     template <class Visit>

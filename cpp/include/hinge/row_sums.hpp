@@ -1,5 +1,6 @@
 // Sums over consecutive rows with a weight for each of them: what a method that needs only passes
-// over the data is made of. Rows of weight zero are not read.
+// over the data is made of. Rows of weight zero are not read, unless reading on is sooner done than
+// finding the next row.
 //
 // Vectors have an entry for every feature and, where the rows end in a constant feature (constant
 // is not 0), one more for it. The sums are added to what their target holds, row by row in order.
@@ -32,11 +33,30 @@ struct RowRange {
     }
 };
 
+// A row by itself takes as long as so many bytes more of a run, which memory delivers unasked.
+inline constexpr std::int64_t kBytesToFindRow = 2048;
+
+// Whether all rows of a run are sooner read than the wanted ones among them.
+template <class Value>
+bool reads_all(const DenseRows<Value>& rows, std::int64_t wanted, std::int64_t count) noexcept {
+    const auto bytes = rows.width * static_cast<std::int64_t>(sizeof(Value));
+    return wanted * (bytes + kBytesToFindRow) >= count * bytes;
+}
+template <class Value, class Index>
+bool reads_all(const CsrRows<Value, Index>&, std::int64_t, std::int64_t) noexcept {
+    return false;
+}
+
 // out += sum of weights[k] x_k
 template <class Rows>
 void weighted_sum(const RowRange<Rows>& range, const double* weights, double* out) noexcept {
+    std::int64_t wanted = 0;
     for (std::int64_t k = 0; k < range.count; ++k) {
-        if (weights[k] != 0.0) {
+        wanted += weights[k] != 0.0 ? 1 : 0;
+    }
+    const bool all = wanted > 0 && reads_all(range.rows, wanted, range.count);
+    for (std::int64_t k = 0; k < range.count; ++k) {
+        if (all || weights[k] != 0.0) {
             range.add(k, weights[k], out);
         }
     }
