@@ -33,6 +33,17 @@ def test_unscaled_data_do_not_matter(loss: str, intercept: str, C: float) -> Non
     assert solution.status is Status.SOLVED
 
 
+@pytest.mark.parametrize("n_rows", [10_000, 60_000])
+def test_the_larger_a_sample_the_later_the_path_is_taken_up(n_rows: int) -> None:
+    problem = Problem(*two_clouds(n_rows, noise=0.3, seed=2), C=1.0)
+    solver, state = InteriorPoint(), InteriorPoint().start(problem)
+    while not (state.is_final_level and state.stage == "matrix"):
+        expected = state.primal
+        solver.step(state, 1)
+    share = max(1.0 / np.sqrt(n_rows // 8), 1.0 - expected / state.primal)
+    assert state.tau * state.n_products == pytest.approx(share * state.primal)
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("intercept", INTERCEPTS)
 @pytest.mark.parametrize("container", [np.asarray, sp.csr_array])

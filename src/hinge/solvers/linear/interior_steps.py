@@ -22,12 +22,12 @@ from numpy.typing import NDArray
 
 from hinge.problem import Intercept
 from hinge.solvers.linear.interior_state import VECTORS, InteriorState
-from hinge.solvers.linear.pilot import represents
+from hinge.solvers.linear.pilot import represents, sample_sizes
 
 Floats = NDArray[np.float64]
 
 _START = 0.5  # the path's first parameter, in units of the mean cost
-_WARM_SHARE = 0.05  # relative gap of the path's point that a known primal point is taken to
+_WARM_SHARE = 0.05  # relative gap of the path's point that a known primal point is taken to, at most
 _WARM_ROOM = 10.0  # the same in units of a known gap
 _LEAST_GAP = 1e-15  # relative: a start that is optimal has a gap of 0, or less by rounding
 _PILOT_GAP = 3e-3  # relative gap at which a sample has told what it can
@@ -69,15 +69,16 @@ def after_measure(state: InteriorState, sums: Floats, _: float) -> None:
     if state.is_warm and state.primal > state.value_at_zero:
         state.forget()
         return
-    if state.level == 0 and not state.is_warm:
+    if not state.weights.any() and not state.is_warm:
         state.tau = _START * state.sample.cost
     else:
-        gap = _WARM_SHARE * state.primal
         if state.is_warm:
             known = max(state.primal - state.dual, _LEAST_GAP * state.primal)
-            gap = min(gap, _WARM_ROOM * known)
+            gap = min(_WARM_SHARE * state.primal, _WARM_ROOM * known)
         else:
-            gap = max(gap, state.primal - expected)
+            # The standard error of a sample's mean loss, or what the objective has really grown by.
+            before = sample_sizes(state.problem)[state.level - 1]
+            gap = max(state.primal / math.sqrt(before), state.primal - expected)
         state.tau = gap / state.n_products
     _centre(state)
 
