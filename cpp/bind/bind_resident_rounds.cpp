@@ -4,7 +4,9 @@
 #include <tuple>
 
 #include "hinge/resident_rounds.hpp"
+#include "hinge/resident_slots.hpp"
 #include "kernel_rows.hpp"
+#include "resident_program.hpp"
 
 namespace nb = nanobind;
 
@@ -12,31 +14,14 @@ namespace {
 
 using hinge::Selection;
 using hinge::binding::Array;
+using hinge::binding::Floats;
 using hinge::binding::KernelRows;
+using hinge::binding::Mutable;
 using hinge::binding::Numbers;
 using hinge::binding::require;
 using hinge::binding::require_length;
-using Floats = Array<const double, 1>;
-using Mutable = Array<double, 1>;
+using hinge::binding::ResidentProgram;
 using MutableNumbers = Array<std::int64_t, 1>;
-
-// The program, in the order of the rows of the problem.
-struct Program {
-    Floats linear;
-    Floats diagonal;
-    Floats lower;
-    Floats upper;
-    Array<const bool, 1> settled;
-    bool is_balanced;
-
-    void check(std::size_t count) const {
-        require_length(linear.size(), count, "linear");
-        require_length(diagonal.size(), count, "diagonal");
-        require_length(lower.size(), count, "lower");
-        require_length(upper.size(), count, "upper");
-        require_length(settled.size(), count, "settled");
-    }
-};
 
 // Kernel rows by slot, with room for every row of the problem.
 struct Slots {
@@ -110,8 +95,8 @@ class Values {
 using Ending = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
 
 Ending solve_rounds(const KernelRows<float>& rows, std::optional<Numbers> numbers,
-                    const Program& program, const Slots& slots, Mutable beta, Mutable scores,
-                    const hinge::RoundLimits& limits, MutableNumbers last_set,
+                    const ResidentProgram& program, const Slots& slots, Mutable beta,
+                    Mutable scores, const hinge::RoundLimits& limits, MutableNumbers last_set,
                     std::int64_t last_size) {
     const std::size_t count = beta.size();
     const auto size = static_cast<std::int64_t>(count);
@@ -127,13 +112,10 @@ Ending solve_rounds(const KernelRows<float>& rows, std::optional<Numbers> number
     }
     const nb::gil_scoped_release unlocked;
     Values values(rows, numbers);
-    hinge::ResidentRounds rounds(
-        {size, program.linear.data(), program.diagonal.data(), program.lower.data(),
-         program.upper.data(), program.settled.data(), beta.data(), scores.data(),
-         program.is_balanced},
-        {slots.rows.data(), slots.slot_of.data(), slots.kept.data(), slots.used.data(),
-         slots.is_written.data(), slots.clock},
-        limits, std::move(previous), values);
+    hinge::SlotRows kept({slots.rows.data(), slots.slot_of.data(), slots.kept.data(),
+                          slots.used.data(), slots.is_written.data(), slots.clock},
+                         size, values);
+    hinge::ResidentRounds rounds(program.view(beta, scores), limits, std::move(previous), kept);
     const hinge::RoundsEnd end = rounds.run();
     const auto& last = rounds.last_set();
     std::copy(last.begin(), last.end(), last_set.data());
@@ -144,7 +126,7 @@ Ending solve_rounds(const KernelRows<float>& rows, std::optional<Numbers> number
 }  // namespace
 
 void bind_resident_rounds(nb::module_& module) {
-    nb::class_<Program>(module, "ResidentProgram", "The dual program of a small problem.")
+    nb::class_<ResidentProgram>(module, "ResidentProgram", "The dual program of a small problem.")
         .def(nb::init<Floats, Floats, Floats, Floats, Array<const bool, 1>, bool>(),
              nb::arg("linear").noconvert(), nb::arg("diagonal").noconvert(),
              nb::arg("lower").noconvert(), nb::arg("upper").noconvert(),

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "hinge/kernel_rows.hpp"
+#include "hinge/packed_points.hpp"
 #include "rows_view.hpp"
 
 namespace hinge::binding {
@@ -125,6 +126,14 @@ class KernelRows {
         const TileReader<Real> read = reader(points);
         kernel_.visit([&](const auto& kernel) {
             hinge::fill_block<Real>(kernel, of_terms, read, points, sides(), rows);
+        });
+    }
+
+    // The same at points that are packed, of a kernel of products.
+    void fill_at(Selection terms, const TermPanels<Real>& points, Real* const* rows) const {
+        const TileReader<Real> read = reader(terms);
+        kernel_.visit([&](const auto& kernel) {
+            hinge::fill_rows<Real>(kernel, points, read, terms, sides(), rows);
         });
     }
 

@@ -31,6 +31,8 @@ void bind_few_queries(nb::module_& module);
 void bind_working_set(nb::module_& module);
 void bind_violators(nb::module_& module);
 void bind_resident_rounds(nb::module_& module);
+void bind_class_pairs(nb::module_& module);
+void bind_best_intercept(nb::module_& module);
 void bind_packed_cholesky(nb::module_& module);
 
 namespace {
@@ -95,5 +97,7 @@ NB_MODULE(HINGE_CORE_NAME, module) {
     bind_working_set(module);
     bind_violators(module);
     bind_resident_rounds(module);
+    bind_class_pairs(module);
+    bind_best_intercept(module);
     bind_packed_cholesky(module);
 }

@@ -9,6 +9,7 @@
 
 #include "check.hpp"
 #include "hinge/resident_rounds.hpp"
+#include "hinge/resident_slots.hpp"
 
 namespace {
 
@@ -74,11 +75,12 @@ struct Run {
 
     hinge::RoundsEnd go(const Problem& problem, const hinge::RoundLimits& limits) {
         Fill fill{problem};
+        hinge::SlotRows slots({rows.data(), slot_of.data(), kept.data(), used.data(), written, 1},
+                              kCount, fill);
         hinge::ResidentRounds rounds(
             {kCount, problem.linear.data(), problem.diagonal.data(), problem.lower.data(),
              problem.upper.data(), settled, beta.data(), scores.data(), problem.is_balanced},
-            {rows.data(), slot_of.data(), kept.data(), used.data(), written, 1}, limits, last,
-            fill);
+            limits, last, slots);
         const hinge::RoundsEnd end = rounds.run();
         last = rounds.last_set();
         return end;

@@ -49,7 +49,7 @@ def score_rounding(norm: float, row_norms: Floats, terms: int) -> Floats:
 
 
 def score_bounds(
-    scores: Floats, row_norms: Floats, radius: float, rounding: Floats | float = 0.0
+    scores: Floats, row_norms: Floats, radius: Floats | float, rounding: Floats | float = 0.0
 ) -> tuple[Floats, Floats]:
     """Return bounds on ``w'x`` for every w within a radius of the centre that gave the scores.
 
@@ -59,8 +59,8 @@ def score_bounds(
         Decision values of the centre.
     row_norms : ndarray of shape (n,)
         Euclidean norms of the rows, with whatever constant feature w has a weight for.
-    radius : float
-        How far w may be from the centre.
+    radius : float or ndarray of shape (n,)
+        How far w may be from the centre, the same for all rows or not.
     rounding : ndarray of shape (n,) or float, default=0.0
         Bound on the rounding error of the scores.
 

@@ -48,9 +48,19 @@ class SharedRows:
         numbers : ndarray of int
             Their numbers among all rows.
         """
+        return RowsPart(self, self.places(numbers))
+
+    def places(self, numbers: Ids) -> Ids:
+        """Return where some rows are among those that may be in a part.
+
+        Parameters
+        ----------
+        numbers : ndarray of int
+            Their numbers among all rows.
+        """
         if self._present is not None:
             numbers = np.searchsorted(self._present, numbers)
-        return RowsPart(self, np.ascontiguousarray(numbers, dtype=np.int64))
+        return np.ascontiguousarray(numbers, dtype=np.int64)
 
     def prepared(self, name: Hashable, make: Callable[[], Made]) -> Made:
         """Return what is kept under a name, which is made when it is first asked for.

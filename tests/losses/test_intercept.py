@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
 from hinge.losses import Hinge, Huber, Loss, SquaredHinge, optimal_intercepts
-from hinge.losses.intercept import intercept_between
 
 LOSSES = [Hinge(), SquaredHinge(), Huber(), Huber(h=0.1)]
 
@@ -224,27 +223,3 @@ def test_scores_beyond_floating_point_bound_nothing(loss: Loss) -> None:
     scores = np.asarray([np.inf, 0.0, -np.inf])
     signs = np.asarray([1.0, -1.0, 1.0])
     assert optimal_intercepts(loss, scores, signs, np.ones(3)) == (-np.inf, np.inf)
-
-
-@each_loss
-def test_between_two_intercepts_none_is_better(loss: Loss, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    for _ in range(200):
-        case = _random_case(rng)
-        least, most = np.sort(rng.normal(size=2) * rng.choice([0.1, 1.0, 10.0]))
-        if rng.random() < 0.3:  # at kinks of rows
-            least, most = np.sort(case[1][:2] - case[0][:2])
-        found = intercept_between(loss, *case, (least, most))
-        assert least <= found <= most
-        best = _objective(loss, case, found)
-        grid = np.append(np.linspace(least, most, 201), case[1] - case[0])
-        values = [_objective(loss, case, b) for b in np.clip(grid, least, most)]
-        assert best <= min(values) + 1e-12 * (1.0 + best)
-
-
-def test_between_two_intercepts_it_is_the_middle_of_the_best() -> None:
-    scores, signs, costs = np.array([-3.0, 3.0]), np.array([-1.0, 1.0]), np.ones(2)
-    assert intercept_between(Hinge(), scores, signs, costs, (-10.0, 10.0)) == pytest.approx(0.0)
-    assert intercept_between(Hinge(), scores, signs, costs, (1.0, 10.0)) == pytest.approx(1.5)
-    assert intercept_between(Hinge(), scores, signs, costs, (3.0, 4.0)) == pytest.approx(3.0)
-    assert intercept_between(Hinge(), scores, signs, costs, (0.5, 0.5)) == pytest.approx(0.5)

@@ -50,14 +50,14 @@ def test_few_steps_do_many_rounds() -> None:
 @pytest.mark.parametrize("most", [1, 1 << 20])
 def test_where_calls_end_changes_no_bit(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
     whole = solve(problem(), solver="decomposition", stop=STOP)
-    monkeypatch.setattr(resident, "_WORK_A_CALL", most)
+    monkeypatch.setattr(resident, "WORK_A_CALL", most)
     pieces = solve(problem(), solver="decomposition", stop=STOP)
     np.testing.assert_array_equal(whole.dual_coef, pieces.dual_coef)
     assert whole.intercept == pieces.intercept
 
 
 def test_a_resumed_run_has_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resident, "_WORK_A_CALL", 1)
+    monkeypatch.setattr(resident, "WORK_A_CALL", 1)
     whole = solve(problem(), solver="decomposition", stop=STOP)
     part = solve(
         problem(), solver="decomposition", stop=STOP,
@@ -70,7 +70,7 @@ def test_a_resumed_run_has_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_rounds_that_are_too_large_are_led_from_python(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resident, "_WORK_A_ROUND", 1)
+    monkeypatch.setattr(resident, "WORK_A_ROUND", 1)
     here = problem()
     solution = solve(here, solver="decomposition", stop=STOP)
     verify(here, solution, STOP)

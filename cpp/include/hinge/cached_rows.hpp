@@ -57,6 +57,23 @@ void add_cached(const Value* rows, std::int64_t stride, const std::int64_t* slot
     }
 }
 
+// out[j] += sum over s of coef[s] rows[s][j], for columns j < count; in float64, the rows in the
+// order given.
+inline void add_rows(const float* const* rows, const double* coef, std::int64_t n_rows,
+                     std::int64_t count, double* out) noexcept {
+    for (std::int64_t begin = 0; begin < count; begin += kColumnsAtOnce) {
+        const std::int64_t end = std::min(begin + kColumnsAtOnce, count);
+        for (std::int64_t s = 0; s < n_rows; ++s) {
+            const float* row = rows[s];
+            const double scale = coef[s];
+#pragma omp simd
+            for (std::int64_t j = begin; j < end; ++j) {
+                out[j] += scale * static_cast<double>(row[j]);
+            }
+        }
+    }
+}
+
 // out[a, b] = rows[slots[a], columns[b]]
 template <class Value>
 void pick_cached(const Value* rows, std::int64_t stride, const std::int64_t* slots,

@@ -9,10 +9,11 @@
 //   2. solve the program over them by pairs (working_set.hpp) to a tenth of the violation;
 //   3. add the kernel rows of what has changed to the scores, in the order of their numbers.
 //
-// Every kernel row that is computed is kept, so that none is computed twice and what a round does
-// depends on the coefficients, the scores and the last set alone: calls may end after any round,
-// and the bits stay the same. Of rows that violate equally, as all do at first, some are taken that
-// are spread over the numbers, since neighbours are often alike.
+// Every kernel row that is computed is kept (resident_slots.hpp, pair_rows.hpp), so that none is
+// computed twice and what a round does depends on the coefficients, the scores and the last set
+// alone: calls may end after any round, and the bits stay the same. Of rows that violate equally,
+// as all do at first, some are taken that are spread over the numbers, since neighbours are often
+// alike.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +24,6 @@
 #include <vector>
 
 #include "hinge/aligned.hpp"
-#include "hinge/cached_rows.hpp"
 #include "hinge/working_set.hpp"
 
 namespace hinge {
@@ -38,16 +38,6 @@ struct ResidentProgram {
     double* beta;
     double* scores;
     bool is_balanced;
-};
-
-// Kernel rows by slot; there are as many slots as rows.
-struct ResidentRows {
-    float* rows;
-    std::int64_t* slot_of;  // of every row, -1 where it is not kept
-    std::int64_t* kept;     // the row of every slot, -1 for none
-    std::int64_t* used;     // the round in which each slot was used last
-    bool* is_written;
-    std::int64_t clock;
 };
 
 struct RoundLimits {
@@ -70,23 +60,28 @@ struct RoundsEnd {
     std::int64_t steps = 0;
     std::int64_t computed = 0;  // kernel values
     RoundsStop stop = RoundsStop::paused;
+    double up = 0.0;    // the least gradient of what may grow,
+    double down = 0.0;  // and the largest of what may shrink, before the last set
 };
 
-// Fill is called as fill(ids, count, columns, n_columns, rows) and writes the kernel of these rows
-// with these columns, or with all rows where columns is null, to rows[0], rows[1], ...
-template <class Fill>
+// Rows are the kernel rows, computed when they are asked for:
+//   rows.among(set, matrix)            writes the kernel matrix of the set, row after row
+//   rows.add(moved, changes, scores)   adds the rows of what has moved, times its change, in order
+//   rows.computed()                    how many kernel values that has taken so far
+template <class Rows>
 class ResidentRounds {
   public:
-    ResidentRounds(const ResidentProgram& program, const ResidentRows& cache,
-                   const RoundLimits& limits, std::vector<std::int64_t> previous, Fill& fill)
+    ResidentRounds(const ResidentProgram& program, const RoundLimits& limits,
+                   std::vector<std::int64_t> previous, Rows& rows)
         : program_(program),
-          cache_(cache),
           limits_(limits),
           chosen_(std::move(previous)),
-          fill_(fill),
+          rows_(rows),
           gradient_(static_cast<std::size_t>(program.count)) {}
 
+    // Goes on with rounds; what it returns counts all calls so far.
     RoundsEnd run() {
+        work_ = 0;
         for (;;) {
             const double violation = find_gradient();
             if (!(violation > limits_.aim)) {
@@ -131,6 +126,7 @@ class ResidentRounds {
 
     RoundsEnd ended(RoundsStop stop) noexcept {
         end_.stop = stop;
+        end_.computed = rows_.computed();
         return end_;
     }
 
@@ -155,6 +151,8 @@ class ResidentRounds {
             up = may_grow(k) && e < up ? e : up;
             down = may_shrink(k) && e > down ? e : down;
         }
+        end_.up = up;
+        end_.down = down;
         return program_.is_balanced ? down - up : std::max(down, -up);
     }
 
@@ -227,7 +225,10 @@ class ResidentRounds {
                 parts[part].push_back(wholes[part][k]);
             }
         }
-        const AlignedVector<float> kernel = kernel_among();
+        AlignedVector<float> kernel(static_cast<std::size_t>(size * size));
+        const std::int64_t before = rows_.computed();
+        rows_.among(chosen_, kernel.data());
+        work_ += (rows_.computed() - before) * limits_.stored;
         WholeMatrix<float> matrix{kernel.data(), size};
         WorkingSetSolver solver(
             {size, parts[0].data(), parts[1].data(), parts[2].data(), parts[3].data(),
@@ -251,74 +252,20 @@ class ResidentRounds {
         return end.violation > wanted;
     }
 
-    // The kernel matrix of the set: kept rows are looked up, others computed as far as it needs
-    // them.
-    AlignedVector<float> kernel_among() {
-        const auto size = static_cast<std::int64_t>(chosen_.size());
-        AlignedVector<float> matrix(static_cast<std::size_t>(size * size));
-        std::vector<std::int64_t> missing;
-        std::vector<float*> rows;
-        for (std::int64_t k = 0; k < size; ++k) {
-            const std::int64_t row = chosen_[static_cast<std::size_t>(k)];
-            const std::int64_t slot = cache_.slot_of[row];
-            float* const to = matrix.data() + k * size;
-            if (slot < 0) {
-                missing.push_back(row);
-                rows.push_back(to);
-            } else {
-                pick_cached(cache_.rows, program_.count, &slot, 1, chosen_.data(), size, to, size);
-            }
-        }
-        compute(missing, chosen_.data(), size, rows);
-        return matrix;
-    }
-
-    // Keeps the rows of what has moved, and adds them to the scores.
     void add_moved() {
-        std::vector<std::int64_t> missing;
-        std::vector<std::int64_t> slots;
-        std::vector<float*> rows;
-        for (const std::int64_t row : moved_) {
-            std::int64_t& slot = cache_.slot_of[row];
-            if (slot < 0) {
-                while (cache_.kept[free_] >= 0) {
-                    ++free_;  // there are as many slots as rows, and this one has none
-                }
-                slot = free_;
-                cache_.kept[slot] = row;
-                cache_.is_written[slot] = true;
-                missing.push_back(row);
-                rows.push_back(cache_.rows + slot * program_.count);
-            }
-            cache_.used[slot] = cache_.clock;
-            slots.push_back(slot);
-        }
-        compute(missing, nullptr, program_.count, rows);
-        const auto count = static_cast<std::int64_t>(slots.size());
-        add_cached(cache_.rows, program_.count, slots.data(), changes_.data(), count, 0,
-                   program_.count, program_.scores);
-        work_ += count * program_.count;
-    }
-
-    void compute(const std::vector<std::int64_t>& ids, const std::int64_t* columns,
-                 std::int64_t n_columns, const std::vector<float*>& rows) {
-        if (!ids.empty()) {
-            const auto count = static_cast<std::int64_t>(ids.size());
-            fill_(ids.data(), count, columns, n_columns, rows.data());
-            end_.computed += count * n_columns;
-            work_ += count * n_columns * limits_.stored;
-        }
+        const std::int64_t before = rows_.computed();
+        rows_.add(moved_, changes_, program_.scores);
+        work_ += (rows_.computed() - before) * limits_.stored;
+        work_ += static_cast<std::int64_t>(moved_.size()) * program_.count;
     }
 
     ResidentProgram program_;
-    ResidentRows cache_;
     RoundLimits limits_;
     std::vector<std::int64_t> chosen_;
-    Fill& fill_;
+    Rows& rows_;
     std::vector<double> gradient_;
     std::vector<std::int64_t> moved_;  // rows of the set that have moved, in order
     std::vector<double> changes_;
-    std::int64_t free_ = 0;  // no slot before it is free
     std::int64_t work_ = 0;
     RoundsEnd end_;
 };

@@ -29,9 +29,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hinge.certificates.kernel_machine import Machine
+from hinge.certificates.kernel_points import KernelPoints
 from hinge.certificates.kernel_scores import Scores, machine_of, scores_at, support_scores
 from hinge.certificates.kernel_sums import correct_sum
-from hinge.certificates.kernel_values import OUTSIDE, dual_value, primal_value, square
+from hinge.certificates.kernel_values import (
+    OUTSIDE,
+    Bounded,
+    dual_values,
+    primal_values,
+    squares,
+)
 from hinge.certificates.kkt import DualSums, condition_violations, row_violations
 from hinge.certificates.verdict import Values, certificate_of, largest
 from hinge.errors import InvalidParameterError
@@ -90,18 +97,18 @@ def basis_gap(
         scores = _basis_scores(problem, point, threads, check)
         coef = np.zeros(problem.n_rows)
         coef[point.basis] = point.basis_coef
-        primal, primal_above, norm = primal_value(problem, point, coef, scores)
+        primal, norm = primal_values(KernelPoints.of(problem, point), coef, scores)
         if square_above is None:
             machine = machine_of(problem, point)
             found = support_scores(machine, threads, check)
-            quadratic = square(machine.coef, found)
+            quadratic = squares(machine.coef, found, np.asarray([0, len(machine.ids)]))
         else:
-            quadratic = (square_above, square_above)
-        dual, dual_below, notes = _scaled_dual(problem, point, quadratic, primal_above)
+            quadratic = Bounded(np.asarray([square_above]), np.asarray([square_above]))
+        dual, notes = _scaled_dual(problem, point, quadratic, primal.bounds)
         if square_above is not None:
             notes = (*notes, _BY_FACTOR)
-        kkt = _violation(problem, point, scores, (norm[0], quadratic[0]))
-        values = Values(primal, primal_above, dual, dual_below)
+        kkt = _violation(problem, point, scores, (norm.values[0], quadratic.values[0]))
+        values = Values(*(float(part[0]) for part in (*primal, *dual)))
         certificate = certificate_of(values, kkt, 8 * (problem.n_rows + 8))
     return replace(certificate, notes=notes)
 
@@ -172,20 +179,22 @@ def _basis_scores(problem: Problem, point: BasisPoint, threads: int, check: Chec
 
 
 def _scaled_dual(
-    problem: Problem, point: BasisPoint, quadratic: tuple[float, float], primal_above: float
-) -> tuple[float, float, tuple[str, ...]]:
-    """Return the dual value of the best multiple of the dual point, as ``dual_value`` does."""
+    problem: Problem, point: BasisPoint, quadratic: Bounded, primal_above: Floats
+) -> tuple[Bounded, tuple[str, ...]]:
+    """Return the dual value of the best multiple of the dual point, as ``dual_values`` does."""
     loss, alpha, costs = problem.loss, point.dual_coef, problem.costs
     assert alpha is not None
     safe = np.where(costs > 0, costs, np.inf)
     linear = loss.dual_linear * correct_sum(alpha)
-    curved = quadratic[1] + loss.dual_curvature * correct_sum(alpha * (alpha / safe))
-    if not 0.0 < linear < curved:
-        return dual_value(problem, point, quadratic, primal_above)
-    share = linear / curved
-    scaled = replace(point, dual_coef=share * alpha)
-    squares = share * share * quadratic[0], share * share * quadratic[1] * (1.0 + _SCALING)
-    return dual_value(problem, scaled, squares, primal_above)
+    curvature = loss.dual_curvature * correct_sum(alpha * (alpha / safe))
+    curved = float(quadratic.bounds[0]) + curvature
+    if 0.0 < linear < curved:
+        share = linear / curved
+        point = replace(point, dual_coef=share * alpha)
+        square = share * share
+        quadratic = Bounded(square * quadratic.values, square * quadratic.bounds * (1.0 + _SCALING))
+    dual, notes = dual_values(KernelPoints.of(problem, point), quadratic, primal_above)
+    return dual, notes[0]
 
 
 def _violation(

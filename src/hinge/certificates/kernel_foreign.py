@@ -18,7 +18,7 @@ from hinge.certificates.kernel_gap import kernel_gap
 from hinge.certificates.kernel_machine import Machine
 from hinge.certificates.kernel_scores import scores_at, support_scores
 from hinge.certificates.kernel_sums import correct_sum
-from hinge.certificates.kernel_values import loss_sums, square
+from hinge.certificates.kernel_values import loss_sums, squares
 from hinge.certificates.kkt import DualSums, condition_violations, row_violations
 from hinge.certificates.verdict import largest
 from hinge.problem import Problem
@@ -82,15 +82,16 @@ def foreign_objective(problem: Problem, foreign: ForeignMachine, threads: int = 
         ids = np.flatnonzero(foreign.coef)
         machine = Machine(problem.kernel, foreign.vectors, ids, foreign.coef[ids])
         own = support_scores(machine, threads)
-        norm, norm_above = square(machine.coef, own)
+        norm = squares(machine.coef, own, np.asarray([0, len(ids)]))
         counted = np.flatnonzero(problem.costs > 0)
         scores = scores_at(machine, (problem.rows, counted), threads)
-        place = Point(np.zeros(0), foreign.intercept)
-        loss, loss_above = loss_sums(problem, place, counted, scores)
+        where = problem.signs[counted], problem.costs[counted]
+        ends = np.asarray([0, len(counted)])
+        losses = loss_sums(problem.loss, foreign.intercept, where, scores, ends)
         margins = np.zeros(problem.n_rows)
-        margins[counted] = problem.signs[counted] * (scores.values + foreign.intercept)
-        above = (0.5 * norm_above + loss_above) * (1.0 + 2.0**-50)
-    return Objective(0.5 * norm + loss, above, margins)
+        margins[counted] = where[0] * (scores.values + foreign.intercept)
+        above = (0.5 * norm.bounds[0] + losses.bounds[0]) * (1.0 + 2.0**-50)
+    return Objective(float(0.5 * norm.values[0] + losses.values[0]), float(above), margins)
 
 
 def foreign_gap(

@@ -23,11 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hinge.certificates.basis_gap import basis_gap
+from hinge.certificates.kernel_points import KernelPoints
 from hinge.certificates.kernel_region import kernel_region
-from hinge.certificates.kernel_scores import training_scores
-from hinge.certificates.kernel_sums import correct_sum
-from hinge.certificates.kernel_values import OUTSIDE, dual_value, primal_value
-from hinge.certificates.kkt import DualSums, condition_violations, row_violations
+from hinge.certificates.kernel_scores import Scores, training_scores
+from hinge.certificates.kernel_values import OUTSIDE, dual_values, primal_values
+from hinge.certificates.kkt import row_violations
 from hinge.certificates.verdict import Values, certificate_of, largest
 from hinge.problem import Problem
 from hinge.result import BasisPoint, Certificate, Point
@@ -54,16 +54,38 @@ def kernel_gap(
             nan, inf = math.nan, math.inf
             return Certificate(nan, -inf, inf, inf, inf, inf, (OUTSIDE,))
         scores = training_scores(problem, point, threads, check)
-        primal, primal_above, quadratic = primal_value(problem, point, pulls, scores)
-        dual, dual_below, notes = dual_value(problem, point, quadratic, primal_above)
-        margins = problem.signs * (scores.values + point.intercept)
-        violations = row_violations(problem.loss, margins, point.dual_coef, problem.costs)
-        sums = DualSums(point.coef, correct_sum(pulls), correct_sum(np.abs(pulls)))
-        worst = largest(float(np.max(violations)), *condition_violations(problem, point, sums))
-        certificate = certificate_of(
-            Values(primal, primal_above, dual, dual_below), worst, 8 * (problem.n_rows + 8)
-        )
+        found = certificates_of(KernelPoints.of(problem, point), scores)[0]
         where = None
-        if region and math.isfinite(certificate.gap):
-            where = kernel_region(problem, point, scores, certificate.gap, check)
-    return replace(certificate, notes=notes, region=where)
+        if region and math.isfinite(found.gap):
+            where = kernel_region(problem, point, scores, found.gap, check)
+    return replace(found, region=where)
+
+
+def certificates_of(points: KernelPoints, scores: Scores) -> list[Certificate]:
+    """Return what is proven of points, but for the regions of the optima.
+
+    Parameters
+    ----------
+    points : KernelPoints
+        Finite points of kernel problems.
+    scores : Scores
+        Their scores at the rows.
+    """
+    primal, quadratic = primal_values(points, points.pulls, scores)
+    dual, notes = dual_values(points, quadratic, primal.bounds)
+    margins = points.signs * (scores.values + points.at_rows(points.intercept))
+    rows = points.largest(row_violations(points.loss, margins, points.alpha, points.costs))
+    balance, total = points.sums(points.pulls), points.sums(np.abs(points.pulls))
+    is_off = points.is_free & (balance != 0.0)
+    missed = np.divide(np.abs(balance), total, out=np.zeros(len(total)), where=is_off)
+    return [
+        replace(
+            certificate_of(
+                Values(*(float(part[k]) for part in (*primal, *dual))),
+                largest(float(rows[k]), float(missed[k])),
+                8 * (int(points.sizes[k]) + 8),
+            ),
+            notes=notes[k],
+        )
+        for k in range(len(notes))
+    ]

@@ -75,6 +75,12 @@ class Columns:
         matrix = self.matrix[first:] if self.matrix.ndim == 1 else self.matrix[..., first:]
         return Columns(matrix, self.used, self.shift[first:], self.factors[first:])
 
+    def some(self, which: Ids) -> Columns:
+        """Return some of the columns of a matrix."""
+        # Columns are rows of memory, as support vectors are: these are copied whole.
+        matrix = np.take(self.matrix.T, which, axis=0).T
+        return Columns(matrix, self.used, self.shift[which], self.factors[which])
+
 
 @dataclass(frozen=True)
 class Panel:
@@ -84,6 +90,19 @@ class Panel:
     shift: NDArray[Any]
     factors: Floats
     norms: Floats
+
+    def some(self, which: Ids | slice) -> Panel:
+        """Return some of the rows."""
+        return Panel(self.matrix[which], self.shift[which], self.factors[which], self.norms[which])
+
+
+def joined(columns: list[Columns]) -> Columns:
+    """Return columns of a matrix, of one list after another, as one list."""
+    if len(columns) == 1:
+        return columns[0]
+    matrix = np.concatenate([some.matrix.T for some in columns]).T
+    shift = np.concatenate([some.shift for some in columns])
+    return Columns(matrix, columns[0].used, shift, np.concatenate([c.factors for c in columns]))
 
 
 class Panels(ABC):

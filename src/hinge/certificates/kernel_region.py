@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hinge.certificates.kernel_machine import Machine
+from hinge.certificates.kernel_points import KernelPoints
 from hinge.certificates.kernel_scores import Scores, machine_of, scores_at
-from hinge.certificates.kernel_sums import correct_sum
 from hinge.certificates.settled import intercept_interval
 from hinge.errors import InvalidDataError
 from hinge.inequality import UNIT_ROUNDOFF, score_bounds
@@ -48,13 +48,13 @@ class Origin:
     Parameters
     ----------
     total : float
-        Sum of the sizes of the coefficients.
+        Sum of the sizes of the coefficients; for rows of several machines one for every row.
     square : float
-        Upper bound on the squared norm of m.
+        Upper bound on the squared norm of m; likewise.
     """
 
-    total: float
-    square: float
+    total: Any
+    square: Any
 
 
 @dataclass(frozen=True)
@@ -120,18 +120,54 @@ class KernelRegion:
         squares : ndarray
             Upper bounds on the squared norms of the images.
         """
-        values, error = scores.values, scores.error
-        if self.origin is not None:
-            total = self.origin.total
-            means = (scores.plus + scores.minus) / total
-            size = squares + 2.0 * np.abs(means) + self.origin.square
-            squares = squares - 2.0 * means + self.origin.square
-            squares = np.maximum(squares, 0.0) + 2.0 * error / total + _ROUNDINGS * size
-        norms = np.sqrt(squares) * (1.0 + 4.0 * UNIT_ROUNDOFF)
-        lower, upper = score_bounds(values, norms, self.radius, error)
-        unknown = ~(np.isfinite(lower) & np.isfinite(upper))
-        lower[unknown], upper[unknown] = -np.inf, np.inf
-        return lower, upper
+        return optimum_bounds(scores, squares, self.radius, self.origin)
+
+
+def optimum_bounds(
+    scores: Scores, squares: Floats, radius: Floats | float, origin: Origin | None
+) -> tuple[Floats, Floats]:
+    """Return bounds on the scores of optima, but for a constant, at some rows.
+
+    Parameters
+    ----------
+    scores : Scores
+        Scores of the machines.
+    squares : ndarray of shape (n,)
+        Upper bounds on the squared norms of the images of the rows.
+    radius : ndarray of shape (n,) or float
+        How far the optimum is from the machine of a row at the most.
+    origin : Origin or None
+        What distances are measured from; None for the zero vector.
+    """
+    values, error = scores.values, scores.error
+    if origin is not None:
+        means = (scores.plus + scores.minus) / origin.total
+        size = squares + 2.0 * np.abs(means) + origin.square
+        squares = squares - 2.0 * means + origin.square
+        squares = np.maximum(squares, 0.0) + 2.0 * error / origin.total + _ROUNDINGS * size
+    norms = np.sqrt(squares) * (1.0 + 4.0 * UNIT_ROUNDOFF)
+    lower, upper = score_bounds(values, norms, radius, error)
+    unknown = ~(np.isfinite(lower) & np.isfinite(upper))
+    lower[unknown], upper[unknown] = -np.inf, np.inf
+    return lower, upper
+
+
+def origins(points: KernelPoints, scores: Scores) -> Origin:
+    """Return the means of the support vectors of every machine, by the size of their coefficients.
+
+    Parameters
+    ----------
+    points : KernelPoints
+        The machines; where one has no coefficient, its numbers are none.
+    scores : Scores
+        Their scores.
+    """
+    sizes = np.abs(points.pulls)
+    total = points.sums(sizes)
+    sums = scores.plus + scores.minus
+    square = points.sums(sizes * sums) + points.sums(sizes * scores.error)
+    square += _ROUNDINGS * points.sums(sizes * np.abs(sums))
+    return Origin(total, square / total / total)
 
 
 def kernel_region(
@@ -170,21 +206,11 @@ def kernel_region(
     )
     if problem.intercept is not Intercept.FREE:
         return region
-    region = replace(region, origin=_origin(machine, scores))
+    found = origins(KernelPoints.of(problem, point), scores)
+    total, square = float(found.total[0]), float(found.square[0])
+    if 0.0 < total < math.inf:
+        region = replace(region, origin=Origin(total, square))
     lower, upper = region.bounds_of(scores, problem.image_squares)
     if not (np.isfinite(lower) & np.isfinite(upper))[problem.costs > 0].all():
         return replace(region, offsets=(-math.inf, math.inf))
     return replace(region, offsets=intercept_interval(problem, lower, upper, check))
-
-
-def _origin(machine: Machine, scores: Scores) -> Origin | None:
-    """Return the mean of the support vectors by the size of their coefficients, if there is one."""
-    sizes = np.abs(machine.coef)
-    total = correct_sum(sizes)
-    if not 0.0 < total < math.inf:
-        return None
-    at = machine.ids
-    sums, errors = scores.plus[at] + scores.minus[at], scores.error[at]
-    square = correct_sum(sizes * sums) + correct_sum(sizes * errors)
-    square += _ROUNDINGS * correct_sum(sizes * np.abs(sums))
-    return Origin(total, square / total / total)

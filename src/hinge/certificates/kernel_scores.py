@@ -27,12 +27,14 @@ from hinge.certificates.kernel_machine import Cut, Machine, row_factors
 from hinge.certificates.kernel_operands import PANEL_ROWS, Wanted
 from hinge.certificates.kernel_panels import PANEL_COLUMNS, Columns, Panel, Panels
 from hinge.inequality import UNIT_ROUNDOFF, rounding_factor
+from hinge.losses import Loss
 from hinge.problem import Problem
 from hinge.result import Point
 
 Floats = NDArray[np.float64]
 Ids = NDArray[np.int64]
 Check = Callable[[], None]
+Signs = NDArray[np.int8] | Floats
 
 STACK = 8  # panels of rows that meet a panel of support vectors while it is in the cache,
 _TASK_VALUES = 1 << 25  # if that makes no more values than this: some 50 ms, after which check asks
@@ -70,6 +72,10 @@ class Scores:
     def zeros(n: int) -> Scores:
         """Return scores of zero, without error."""
         return Scores(*np.zeros((4, n)))
+
+    def some(self, ids: Ids) -> Scores:
+        """Return the scores of some rows."""
+        return Scores(self.plus[ids], self.minus[ids], self.magnitude[ids], self.error[ids])
 
     def put(self, ids: Ids, other: Scores) -> None:
         """Overwrite the scores of some rows."""
@@ -313,7 +319,9 @@ def training_scores(
         if _is_worth_it(machine, panels, wanted, scores.magnitude[machine.ids]):
             found = scores_at(machine, wanted, threads, check, panels)
             scores.put(others, found)
-            wanted = (problem.rows, others[~_decided(problem, point, others, found)])
+            signs = problem.signs[others]
+            decided = surely_beyond(problem.loss, signs, point.intercept, found)
+            wanted = (problem.rows, others[~decided])
     scores.put(wanted[1], scores_at(machine, wanted, threads, check))
     return scores
 
@@ -328,18 +336,20 @@ def machine_of(problem: Problem, point: Point) -> Machine:
     return Machine(problem.kernel, problem.rows, ids, pulls[ids])
 
 
-def lowest_margins(problem: Problem, point: Point, ids: Ids, scores: Scores) -> Floats:
-    """Return lower bounds on the margins of some rows."""
+def lowest_margins(signs: Signs, intercept: Floats | float, scores: Scores) -> Floats:
+    """Return lower bounds on the margins of rows of these signs."""
     values = scores.values
-    size = np.abs(values) + abs(point.intercept) + scores.error
+    size = np.abs(values) + np.abs(intercept) + scores.error
     slack = scores.error + 8.0 * UNIT_ROUNDOFF * size
-    return np.asarray(problem.signs[ids] * (values + point.intercept) - slack)
+    return np.asarray(signs * (values + intercept) - slack)
 
 
-def _decided(problem: Problem, point: Point, ids: Ids, scores: Scores) -> NDArray[np.bool_]:
+def surely_beyond(
+    loss: Loss, signs: Signs, intercept: Floats | float, scores: Scores
+) -> NDArray[np.bool_]:
     """Return which rows surely have a margin at which the loss is zero."""
-    needed = max(problem.loss.zero_from, problem.loss.dual_linear)
-    return np.asarray(lowest_margins(problem, point, ids, scores) >= needed)
+    needed = max(loss.zero_from, loss.dual_linear)
+    return np.asarray(lowest_margins(signs, intercept, scores) >= needed)
 
 
 def _is_worth_it(machine: Machine, panels: Panels, wanted: Wanted, magnitude: Floats) -> bool:

@@ -1,17 +1,18 @@
-r"""Objective values of a kernel machine, with bounds on what rounding has done to them."""
+r"""Objective values of kernel machines, with bounds on what rounding has done to them."""
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hinge.certificates.kernel_scores import Scores, lowest_margins
-from hinge.certificates.kernel_sums import correct_sum
+from hinge.certificates.kernel_points import KernelPoints
+from hinge.certificates.kernel_scores import Scores, Signs, lowest_margins
+from hinge.certificates.kernel_sums import correct_sums
 from hinge.inequality import UNIT_ROUNDOFF
-from hinge.problem import Intercept, Problem
-from hinge.result import Point
+from hinge.losses import Loss
 
 Floats = NDArray[np.float64]
 Ids = NDArray[np.int64]
@@ -24,8 +25,15 @@ _NOT_PSD = (
 OUTSIDE = "the dual point leaves its box (a coefficient is negative, above its cost, or NaN)"
 
 
-def square(pulls: Floats, scores: Scores) -> tuple[float, float]:
-    """Return ``b'Kb`` and an upper bound on it, from the scores of rows with coefficients b.
+class Bounded(NamedTuple):
+    """Numbers of every problem, and bounds on what they would be without rounding."""
+
+    values: Floats
+    bounds: Floats
+
+
+def squares(pulls: Floats, scores: Scores, ends: Ids) -> Bounded:
+    """Return ``b'Kb`` and upper bounds on it, from the scores of rows with coefficients b.
 
     Parameters
     ----------
@@ -33,92 +41,102 @@ def square(pulls: Floats, scores: Scores) -> tuple[float, float]:
         The coefficients.
     scores : Scores
         ``Kb`` at the same rows.
+    ends : ndarray of int64 of shape (m + 1,)
+        Where the rows of every problem begin, and where the last ones end.
     """
-    quadratic = correct_sum(pulls * scores.values)
-    spread = correct_sum(np.abs(pulls) * (scores.error + _FEW_ROUNDINGS * np.abs(scores.values)))
-    return quadratic, (quadratic + spread) + _FEW_ROUNDINGS * (abs(quadratic) + spread)
+    quadratic = correct_sums(pulls * scores.values, ends)
+    size = scores.error + _FEW_ROUNDINGS * np.abs(scores.values)
+    spread = correct_sums(np.abs(pulls) * size, ends)
+    return Bounded(quadratic, (quadratic + spread) + _FEW_ROUNDINGS * (np.abs(quadratic) + spread))
 
 
-def primal_value(
-    problem: Problem, point: Point, pulls: Floats, scores: Scores
-) -> tuple[float, float, tuple[float, float]]:
-    """Return the primal value, an upper bound on it, and b'Kb with an upper bound on it.
+def primal_values(points: KernelPoints, pulls: Floats, scores: Scores) -> tuple[Bounded, Bounded]:
+    """Return the primal values with upper bounds on them, and those of b'Kb.
 
     Parameters
     ----------
-    problem : Problem
-        A problem with a kernel.
-    point : Point
-        A point with an intercept.
-    pulls : ndarray of shape (n_samples,)
-        Coefficients b of the function.
+    points : KernelPoints
+        The points, with their intercepts.
+    pulls : ndarray of shape (n,)
+        Coefficients b of the functions.
     scores : Scores
-        Its values at the rows, without intercept.
+        Their values at the rows, without intercept.
     """
-    quadratic, quadratic_above = square(pulls, scores)
-    loss, loss_above = loss_sums(problem, point, np.arange(problem.n_rows), scores)
-    primal = 0.5 * quadratic + loss
-    above = (0.5 * quadratic_above + loss_above) * (1.0 + _FEW_ROUNDINGS)
-    return primal, above, (quadratic, quadratic_above)
+    quadratic = squares(pulls, scores, points.ends)
+    losses = loss_sums(
+        points.loss,
+        points.at_rows(points.intercept),
+        (points.signs, points.costs),
+        scores,
+        points.ends,
+    )
+    primal = 0.5 * quadratic.values + losses.values
+    above = (0.5 * quadratic.bounds + losses.bounds) * (1.0 + _FEW_ROUNDINGS)
+    return Bounded(primal, above), quadratic
 
 
-def loss_sums(problem: Problem, point: Point, ids: Ids, scores: Scores) -> tuple[float, float]:
-    """Return the sum of the losses of some rows and an upper bound on it.
+def loss_sums(
+    loss: Loss, intercept: Floats | float, rows: tuple[Signs, Floats], scores: Scores, ends: Ids
+) -> Bounded:
+    """Return the sums of the losses of some rows and upper bounds on them.
 
     Parameters
     ----------
-    problem : Problem
-        A problem with a kernel.
-    point : Point
-        A point with an intercept.
-    ids : ndarray of int of shape (n,)
-        The rows.
+    loss : Loss
+        The loss of a margin.
+    intercept : ndarray of shape (n,) or float
+        The intercept at every row.
+    rows : tuple of ndarray of shape (n,)
+        Labels and costs of the rows.
     scores : Scores
         Their scores, without intercept.
+    ends : ndarray of int64 of shape (m + 1,)
+        Where the rows of every problem begin, and where the last ones end.
     """
-    costs = problem.costs[ids]
-    margins = problem.signs[ids] * (scores.values + point.intercept)
-    lowest = lowest_margins(problem, point, ids, scores)
-    loss = correct_sum(costs * problem.loss.value(margins))
-    return loss, correct_sum(costs * problem.loss.value(lowest)) * (1.0 + _FEW_ROUNDINGS)
+    signs, costs = rows
+    margins = signs * (scores.values + intercept)
+    lowest = lowest_margins(signs, intercept, scores)
+    sums = correct_sums(costs * loss.value(margins), ends)
+    above = correct_sums(costs * loss.value(lowest), ends) * (1.0 + _FEW_ROUNDINGS)
+    return Bounded(sums, above)
 
 
-def dual_value(
-    problem: Problem, point: Point, quadratic: tuple[float, float], primal_above: float
-) -> tuple[float, float, tuple[str, ...]]:
-    """Return the dual value, a lower bound on it, and what keeps it from being one.
+def dual_values(
+    points: KernelPoints, quadratic: Bounded, primal_above: Floats
+) -> tuple[Bounded, list[tuple[str, ...]]]:
+    """Return the dual values with lower bounds on them, and what keeps them from being bounds.
 
     Parameters
     ----------
-    problem : Problem
-        A problem with a kernel.
-    point : Point
-        A point with dual coefficients.
-    quadratic : tuple of float
-        ``b'Kb`` of the dual point, and an upper bound on it.
-    primal_above : float
-        An upper bound on the optimum, which bounds the intercept.
+    points : KernelPoints
+        The points, with dual coefficients.
+    quadratic : Bounded
+        ``b'Kb`` of the dual points, and upper bounds on it.
+    primal_above : ndarray of shape (m,)
+        Upper bounds on the optima, which bound the intercepts.
     """
-    loss, alpha, costs = problem.loss, point.dual_coef, problem.costs
-    assert alpha is not None
-    if not ((alpha >= 0.0) & (alpha <= loss.upper_bound(costs))).all():
-        return -math.inf, -math.inf, (OUTSIDE,)
-    assert problem.kernel is not None
-    if problem.kernel.psd is not True:
-        return -math.inf, -math.inf, (_NOT_PSD,)
-    linear = loss.dual_linear * correct_sum(alpha)
-    safe = np.where(costs > 0, costs, np.inf)
-    curved = 0.5 * loss.dual_curvature * correct_sum(alpha * (alpha / safe))
-    dual = linear - curved - 0.5 * quadratic[0]
-    losses = _FEW_ROUNDINGS * (linear + curved + abs(quadratic[1]))
-    below = linear - curved - 0.5 * quadratic[1] - losses
-    notes: tuple[str, ...] = ()
-    if problem.intercept is Intercept.FREE:
+    loss, alpha, costs = points.loss, points.alpha, points.costs
+    linear = loss.dual_linear * points.sums(alpha)
+    curved = np.zeros(len(linear))
+    if loss.dual_curvature:
+        safe = np.where(costs > 0, costs, np.inf)
+        curved = 0.5 * loss.dual_curvature * points.sums(alpha * (alpha / safe))
+    dual = linear - curved - 0.5 * quadratic.values
+    losses = _FEW_ROUNDINGS * (linear + curved + np.abs(quadratic.bounds))
+    below = linear - curved - 0.5 * quadratic.bounds - losses
+    notes: list[tuple[str, ...]] = [()] * len(dual)
+    if points.is_free:
         # No equality holds to the last bit; what is missing costs |y'a| times a bound on b*.
-        balance = abs(correct_sum(problem.signs * alpha))
-        bound = loss.zero_from + problem.largest_norm * math.sqrt(2.0 * max(primal_above, 0.0))
+        balance = np.abs(points.sums(points.pulls))
+        bound = loss.zero_from + points.reach * np.sqrt(2.0 * np.maximum(primal_above, 0.0))
         penalty = bound * balance * (1.0 + _FEW_ROUNDINGS)
         dual, below = dual - bound * balance, below - penalty
-        if penalty > 1e-6 * max(abs(dual), abs(primal_above)):
-            notes = (f"the dual point misses y'alpha = 0 by {balance:.3g}",)
-    return dual, below, notes
+        large = penalty > 1e-6 * np.maximum(np.abs(dual), np.abs(primal_above))
+        for number in np.flatnonzero(large).tolist():
+            notes[number] = (f"the dual point misses y'alpha = 0 by {balance[number]:.3g}",)
+    outside = points.largest(~((alpha >= 0.0) & (alpha <= loss.upper_bound(costs))))
+    for number, is_outside in enumerate(outside.tolist()):
+        if is_outside or not points.is_psd:
+            dual[number] = below[number] = -math.inf
+            notes[number] = (OUTSIDE,) if is_outside else (_NOT_PSD,)
+    return Bounded(dual, below), notes

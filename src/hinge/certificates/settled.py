@@ -236,8 +236,18 @@ def intercept_interval(
 
     share = threads if problem.n_rows >= WORTH_SHARING else 1
     low, high = map_numbers(end, 2, list.__add__, threads=share)
-    # The sums behind the slope are rounded: widen by that much of the scores' own size.
-    widen = 1e-12 * (1.0 + abs(low) + abs(high))
+    return widened(low, high)
+
+
+def widened(low: float, high: float) -> tuple[float, float]:
+    """Return an interval of intercepts, wider by the rounding of the sums behind their slopes.
+
+    Parameters
+    ----------
+    low, high : float
+        Its ends.
+    """
+    widen = 1e-12 * (1.0 + abs(low) + abs(high))  # of the scores' own size
     return low - widen, high + widen
 
 

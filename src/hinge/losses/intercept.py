@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from hinge.losses.base import Floats, Loss
 
 Signs = NDArray[np.int8] | Floats
+Ids = NDArray[np.int64]
 _Rows = tuple[Floats, Signs, Floats]
 Check = Callable[[], None]
 
@@ -114,54 +115,19 @@ def largest_intercept(
     return -_first_crossing(_Slope(loss, (scores, signs, costs), -1.0, check))
 
 
-def intercept_between(
-    loss: Loss, scores: Floats, signs: Signs, costs: Floats, ends: tuple[float, float]
-) -> float:
-    """Return the middle of the intercepts between two that make the sum of losses least.
-
-    Only kinks between the two are sorted: where these are close to each other it costs little more
-    than one sum over the rows. Rounding of the sums is not bounded.
+@dataclass(frozen=True)
+class Place:
+    """S around a place, just before and just after it, and the slope of S there.
 
     Parameters
     ----------
-    loss : Loss
-        The loss of a margin.
-    scores, signs, costs : ndarray of shape (n,)
-        Decision values without intercept, labels and weights.
-    ends : tuple of two floats
-        The smallest and the largest intercept that will do; finite.
-
-    Returns
-    -------
-    float
-        The intercept.
+    b : float
+        The place.
+    before, after : float
+        S just before it and just after it.
+    slope_before, slope_after : float
+        The slope of S there.
     """
-    least, most = ends
-    start, kinks = _from(loss, (scores, signs, costs), least, most)
-    edges = np.concatenate(((least,), kinks.places, (most,)))
-    slopes = start.slope_after + np.concatenate(((0.0,), np.cumsum(kinks.bends)))
-    rises = slopes * np.diff(edges)
-    # S at the beginning and at the end of every piece between two kinks.
-    begins = start.after + np.concatenate(((0.0,), np.cumsum(rises[:-1] + kinks.jumps)))
-    stops = begins + rises
-    noise = _ROUNDINGS * _EPS * float(np.sum(costs))
-
-    def zero(k: int) -> float:
-        return float(min(edges[k] - begins[k] / slopes[k], edges[k + 1]))
-
-    low, high = most, least
-    if stops[-1] >= -noise:
-        k = int(np.argmax(stops >= -noise))
-        low = float(edges[k]) if begins[k] >= -noise else zero(k)
-    if begins[0] <= noise:
-        k = len(begins) - 1 - int(np.argmax(begins[::-1] <= noise))
-        high = float(edges[k + 1]) if stops[k] <= noise else zero(k)
-    return 0.5 * (low + high)
-
-
-@dataclass(frozen=True)
-class _Place:
-    """S around a place, just before and just after it, and the slope of S there."""
 
     b: float
     before: float
@@ -170,37 +136,18 @@ class _Place:
     slope_after: float
 
 
-class _Kinks(NamedTuple):
-    """Some kinks of S, by place: where they are, how S jumps there and how its slope changes."""
+class Kinks(NamedTuple):
+    """Some kinks of S, by place.
+
+    Parameters
+    ----------
+    places, jumps, bends : ndarray of shape (n,)
+        Where they are, how S jumps there and how its slope changes.
+    """
 
     places: Floats
     jumps: Floats
     bends: Floats
-
-
-def _from(loss: Loss, rows: _Rows, least: float, most: float) -> tuple[_Place, _Kinks]:
-    """Return S just after a place, and the kinks from there to another."""
-    scores, signs, costs = rows
-    y = np.asarray(signs, dtype=np.float64)
-    constants, slopes = loss.derivative_pieces()
-    count = np.zeros(len(y), dtype=np.intp)
-    found: list[list[Floats]] = [[], [], []]
-    for kink in loss.kinks:
-        places = y * kink.margin - scores
-        count += places <= least
-        inside = np.flatnonzero((places > least) & (places < most))
-        found[0].append(places[inside])
-        found[1].append(costs[inside] * kink.jump)
-        # A negative row's margin walks down as b walks up: its bends change their sign.
-        found[2].append(costs[inside] * y[inside] * kink.bend)
-    piece = np.where(y > 0, count, len(loss.kinks) - count)
-    steepness = slopes[piece]
-    derivatives = constants[piece] + steepness * (y * (scores + least))
-    after, slope = float(np.sum(costs * y * derivatives)), float(np.sum(costs * steepness))
-    places, jumps, bends = (np.concatenate(parts) for parts in found)
-    order = np.argsort(places, kind="stable")
-    kinks = _Kinks(places[order], jumps[order], bends[order])
-    return _Place(least, after, after, slope, slope), kinks
 
 
 class _Slope:
@@ -235,7 +182,7 @@ class _Slope:
         rows = self._scores[picks], self._signs[picks], self._costs[picks]
         return _Slope(self._loss, rows, self._direction, self._check)
 
-    def at(self, b: float) -> _Place:
+    def at(self, b: float) -> Place:
         """Sum S and its slope over all rows, just before and just after a place."""
         sums: list[list[float]] = [[], [], [], []]
         for f, y, c in self._blocks():
@@ -256,9 +203,9 @@ class _Slope:
                         sums[side].append(float(slope) * _sum_where(rows, moments))
                         sums[2 + side].append(float(slope) * _sum_where(rows, c))
         before, after, slope_before, slope_after = (math.fsum(parts) for parts in sums)
-        return _Place(b, before, after, slope_before, slope_after)
+        return Place(b, before, after, slope_before, slope_after)
 
-    def between(self, low: float, high: float) -> _Kinks:
+    def between(self, low: float, high: float) -> Kinks:
         """Return the kinks strictly between two places, by place."""
         found: list[list[Floats]] = [[], [], []]
         for f, y, c in self._blocks():
@@ -271,7 +218,7 @@ class _Slope:
                 found[2].append(c[inside] * y[inside] * kink.bend)
         places, jumps, bends = (np.concatenate(parts) for parts in found)
         order = np.argsort(places, kind="stable")
-        return _Kinks(places[order], jumps[order], bends[order])
+        return Kinks(places[order], jumps[order], bends[order])
 
     def _blocks(self) -> Iterator[tuple[Floats, Floats, Floats]]:
         """Yield scores, signs and costs of a block of rows at a time, in this direction."""
@@ -333,17 +280,17 @@ def _first_crossing(slope: _Slope) -> float:
         first = float(kinks.places[0]) if len(kinks.places) else last
         at_first = slope.at(first)
         low = replace(at_first, after=at_first.before, slope_after=at_first.slope_before)
-    return _crossing_between(low, kinks, last, slope.noise)
+    return crossing_between(low, kinks, last, slope.noise)
 
 
-def _bracket(slope: _Slope, level: float) -> tuple[_Place | None, _Place | None]:
+def _bracket(slope: _Slope, level: float) -> tuple[Place | None, Place | None]:
     """Return a place before and a place after the crossing, few kinks between them.
 
     None stands for infinity. Both are the same place where S jumps across the level.
     """
     sample = slope.sampled()
-    low: _Place | None = None
-    high: _Place | None = None
+    low: Place | None = None
+    high: Place | None = None
     if sample is None:
         return low, high
     places = sample.between(-math.inf, math.inf).places
@@ -366,32 +313,66 @@ def _bracket(slope: _Slope, level: float) -> tuple[_Place | None, _Place | None]
     return low, high
 
 
-def _crossing_between(low: _Place, kinks: _Kinks, last: float, noise: float) -> float:
-    """Return the smallest b from ``low`` to ``last`` at which S reaches zero, less its noise."""
+def crossing_between(low: Place, kinks: Kinks, last: float, noise: float) -> float:
+    """Return the smallest b from ``low`` to ``last`` at which S reaches zero, less its noise.
+
+    Parameters
+    ----------
+    low : Place
+        Where to begin; S is negative just after it.
+    kinks : Kinks
+        All kinks between there and ``last``.
+    last : float
+        Where to end; may be infinite.
+    noise : float
+        Bound on the rounding error of S at the beginning.
+    """
     if math.isfinite(last):
         # The piece between the last kink and there ends like any other.
-        kinks = _Kinks(
+        kinks = Kinks(
             *(np.append(part, end) for part, end in zip(kinks, (last, 0, 0), strict=True))
         )
-    places = kinks.places
-    slopes_after = low.slope_after + np.cumsum(kinks.bends)
+    begin = (np.asarray([number]) for number in (low.b, low.after, low.slope_after, noise))
+    places, values, slopes, noises = begin
+    table, count = Kinks(*(part[None, :] for part in kinks)), np.asarray([len(kinks.places)])
+    return float(crossings_between(places, values, slopes, noises, table, count)[0])
+
+
+def crossings_between(
+    places: Floats, values: Floats, slopes: Floats, noise: Floats, kinks: Kinks, counts: Ids
+) -> Floats:
+    """Return where each of several S reaches zero, less its noise; at its last kink if nowhere.
+
+    Parameters
+    ----------
+    places, values, slopes : ndarray of shape (m,)
+        Where to begin, and S and its slope just after that.
+    noise : ndarray of shape (m,)
+        Bounds on the rounding errors of S there.
+    kinks : Kinks
+        Arrays of shape (m, n): the kinks of each from there on, by place. Its last one may be
+        followed by others at the same place that neither jump nor bend.
+    counts : ndarray of int64 of shape (m,)
+        How many kinks each has.
+    """
+    slopes_after = slopes[:, None] + np.cumsum(kinks.bends, axis=1)
     slopes_before = slopes_after - kinks.bends
-    rises = slopes_before * np.diff(places, prepend=low.b)
-    after = low.after + np.cumsum(rises + kinks.jumps)
+    rises = slopes_before * np.diff(kinks.places, prepend=places[:, None])
+    after = values[:, None] + np.cumsum(rises + kinks.jumps, axis=1)
     before = after - kinks.jumps
     # Running sums: their errors come on top of those of S at the place where they begin.
-    width = float(places[-1]) - low.b
-    variation = float(np.sum(np.abs(rises)) + np.sum(kinks.jumps))
-    variation += width * float(np.sum(np.abs(kinks.bends)))
-    level = -(noise + len(places) * _EPS * variation)
-    reached = after >= level
-    k = int(np.argmax(reached)) if reached.any() else len(places) - 1
-    if before[k] < level:
-        return float(places[k])
-    # Crossed on the piece that ends here.
-    start = float(places[k - 1]) if k else low.b
-    value = float(after[k - 1]) if k else low.after
-    steepness = float(slopes_before[k])
-    if value >= level or steepness <= 0.0:
-        return start if value >= level else float(places[k])
-    return min(max(start + (level - value) / steepness, start), float(places[k]))
+    variation = np.sum(np.abs(rises), axis=1) + np.sum(kinks.jumps, axis=1)
+    variation += (kinks.places[:, -1] - places) * np.sum(np.abs(kinks.bends), axis=1)
+    level = -(noise + counts * _EPS * variation)
+    reached = after >= level[:, None]
+    k = np.where(reached.any(axis=1), np.argmax(reached, axis=1), counts - 1)
+    each = np.arange(len(k))
+    place, steepness = kinks.places[each, k], slopes_before[each, k]
+    # Crossed at the kink, or else on the piece that ends there.
+    start = np.where(k > 0, kinks.places[each, k - 1], places)
+    value = np.where(k > 0, after[each, k - 1], values)
+    rises_there = (value < level) & (steepness > 0.0)
+    ahead = np.divide(level - value, steepness, out=np.zeros(len(k)), where=rises_there)
+    on_piece = np.clip(start + ahead, start, place)
+    on_piece = np.where((value < level) & ~rises_there, place, on_piece)
+    return np.where(before[each, k] < level, place, on_piece)

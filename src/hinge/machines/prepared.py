@@ -29,7 +29,7 @@ from hinge.machines.native_rows import (
     with_features_in_use,
 )
 from hinge.rows import Rows
-from hinge.rows_part import RowsPart
+from hinge.rows_part import RowsPart, SharedRows
 
 Floats = NDArray[np.float64]
 Ids = NDArray[np.int64]
@@ -167,14 +167,45 @@ def prepare(
         return PreparedRows(native, own, spare_mb), None
     shared = rows.shared
     numbers = rows.numbers if present is None else rows.numbers[present]
-    if shared.rows.n_features != with_features_in_use(shared.rows).n_features:
-        return PreparedRows(native, shared.rows.take(numbers), spare_mb), None
-    manner = shared.prepared(("manner", kernel), lambda: manner_of(native, shared.rows))
-    if _STORED_BYTES * shared.rows.n_stored > spare_mb * 2**20:
-        return PreparedRows(native, shared.rows.take(numbers), spare_mb, manner), None
+    made = prepare_whole(kernel, native, shared, spare_mb)
+    if made is not None:
+        return made, np.ascontiguousarray(numbers)
+    own = shared.rows.take(numbers)
+    if _is_renumbered(shared):
+        return PreparedRows(native, own, spare_mb), None
+    return PreparedRows(native, own, spare_mb, _shared_manner(kernel, native, shared)), None
+
+
+def prepare_whole(
+    kernel: Kernel, native: NativeKernel, shared: SharedRows, spare_mb: float
+) -> PreparedRows | None:
+    """Return shared rows prepared for all parts of them; None if every part has a copy of its own.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    native : NativeKernel
+        Its native form.
+    shared : SharedRows
+        The rows.
+    spare_mb : float
+        Memory that a compact copy may take.
+    """
+    if _is_renumbered(shared) or _STORED_BYTES * shared.rows.n_stored > spare_mb * 2**20:
+        return None
+    manner = _shared_manner(kernel, native, shared)
     name = "rows", kernel, spare_mb
-    made = shared.prepared(name, lambda: PreparedRows(native, shared.rows, spare_mb, manner))
-    return made, np.ascontiguousarray(numbers)
+    return shared.prepared(name, lambda: PreparedRows(native, shared.rows, spare_mb, manner))
+
+
+def _is_renumbered(shared: SharedRows) -> bool:
+    """Return whether there are so many features that rows keep only those in use."""
+    return shared.rows.n_features != with_features_in_use(shared.rows).n_features
+
+
+def _shared_manner(kernel: Kernel, native: NativeKernel, shared: SharedRows) -> Manner:
+    return shared.prepared(("manner", kernel), lambda: manner_of(native, shared.rows))
 
 
 def quick_rows(prepared: PreparedRows) -> core.KernelRowsFloat | None:

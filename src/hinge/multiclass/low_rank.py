@@ -20,8 +20,8 @@ from hinge.certificates.basis_gap import basis_gap, square_by_factor
 from hinge.lowrank import Factor
 from hinge.lowrank.factorise import check_kernel
 from hinge.multiclass.binary_fits import Family, Plan, solve_family
+from hinge.multiclass.class_pairs import ClassPairs
 from hinge.multiclass.labels import Objective
-from hinge.multiclass.one_vs_one import ClassPairs
 from hinge.multiclass.pair_factor import PairFactor, Target
 from hinge.problem import Problem
 from hinge.result import BasisPoint, Certificate, Point, Solution, Stop

@@ -1,9 +1,7 @@
 """Every class against every other: one binary problem per pair, over the rows of the two alone.
 
-A pair of classes has a part of the rows, which is copied only by those that need it in one piece;
-what kernel values need of the rows is prepared once for all pairs. Rows of weight zero are left
-out. Two classes are the whole data and are used in place. The weight of a class multiplies its rows
-in every pair, as in LIBSVM, so that the objectives are scikit-learn's.
+Small problems of many pairs are solved together (:mod:`hinge.multiclass.together`), others one by
+one.
 """
 
 from __future__ import annotations
@@ -11,159 +9,16 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hinge.kernels import Kernel, Precomputed
-from hinge.labels import WeightsAsRead
 from hinge.multiclass.binary_fits import Family, Plan, solve_family
-from hinge.multiclass.labels import Labels, Objective
-from hinge.problem import Problem
+from hinge.multiclass.class_pairs import ClassPairs
+from hinge.multiclass.labels import Objective
+from hinge.multiclass.together import solve_together
 from hinge.result import Point, Solution
 from hinge.rows import Rows
-from hinge.rows_part import SharedRows
 from hinge.solvers import StopFlag
-
-Floats = NDArray[np.float64]
-Ids = NDArray[np.int64]
-
-
-class ClassPairs:
-    """The pairs of classes, in the order of scikit-learn: (0, 1), (0, 2), ..., (1, 2), ...
-
-    Parameters
-    ----------
-    labels : Labels
-        Labels and weights of the rows.
-    """
-
-    def __init__(self, labels: Labels) -> None:
-        self.labels = labels
-        count = len(labels.classes)
-        self.pairs = [(i, j) for i in range(count) for j in range(i + 1, count)]
-
-    def __len__(self) -> int:
-        return len(self.pairs)
-
-    def rows_of(self, number: int) -> Ids | None:
-        """Return the rows of a pair, those of its first class first; None if it is all of them.
-
-        Parameters
-        ----------
-        number : int
-            Which pair.
-        """
-        if len(self.pairs) == 1:
-            return None
-        first, second = self.pairs[number]
-        return np.concatenate((self._members[first], self._members[second]))
-
-    def size(self, number: int) -> int:
-        """Return how many rows a pair has.
-
-        Parameters
-        ----------
-        number : int
-            Which pair.
-        """
-        if len(self.pairs) == 1:
-            return len(self.labels.codes)
-        return sum(len(self._members[which]) for which in self.pairs[number])
-
-    def label(self, number: int) -> Any:
-        """Return what a pair is about: its two classes, or the second one if there are only two.
-
-        Parameters
-        ----------
-        number : int
-            Which pair.
-        """
-        classes = self.labels.classes
-        if len(self.pairs) == 1:
-            return classes[1]
-        first, second = self.pairs[number]
-        return classes[first], classes[second]
-
-    def shared(self, rows: Rows, kernel: Kernel | None) -> Rows | SharedRows:
-        """Return rows of which every pair takes its part; rows without weight are not among them.
-
-        Parameters
-        ----------
-        rows : Rows
-            The data.
-        kernel : Kernel or None
-            The kernel; of a matrix pairs take columns as well, and share nothing.
-        """
-        weights = self.labels.sample_weight
-        if len(self.pairs) == 1 or isinstance(kernel, Precomputed):
-            return rows
-        if weights is None or bool(np.all(weights)):
-            return SharedRows(rows)
-        return SharedRows(rows, np.flatnonzero(weights))
-
-    def problem(self, rows: Rows | SharedRows, objective: Objective, number: int) -> Problem:
-        """Return the problem of a pair; its second class is the positive one.
-
-        Parameters
-        ----------
-        rows : Rows or SharedRows
-            The data; of shared rows the problem has a part, else a copy of what it needs.
-        objective : Objective
-            Loss, C, intercept and kernel.
-        number : int
-            Which pair.
-        """
-        ids = self.rows_of(number)
-        weights = self._weights
-        if ids is None:
-            assert isinstance(rows, Rows)
-            own, positive = rows, self.labels.codes == 1
-        else:
-            own = _taken(rows, ids, isinstance(objective.kernel, Precomputed))
-            weights = None if weights is None else weights[ids]
-            positive = self.labels.codes[ids] == self.pairs[number][1]
-        return Problem(
-            own,
-            positive,
-            loss=objective.loss,
-            C=objective.C,
-            intercept=objective.intercept,
-            kernel=objective.kernel,
-            sample_weight=None if weights is None else WeightsAsRead(weights),
-        )
-
-    @cached_property
-    def _weights(self) -> Floats | None:
-        """What multiplies C in every row; None if that is 1."""
-        labels = self.labels
-        if labels.class_weight is None:
-            return labels.sample_weight
-        factors: Floats = labels.class_weight[labels.codes]
-        return factors if labels.sample_weight is None else factors * labels.sample_weight
-
-    @cached_property
-    def _members(self) -> list[Ids]:
-        """The rows of every class that count."""
-        labels = self.labels
-        rows = np.arange(len(labels.codes))
-        if labels.sample_weight is not None:
-            rows = np.flatnonzero(labels.sample_weight)
-        codes = labels.codes[rows]
-        ordered = rows[np.argsort(codes, kind="stable")]
-        ends = np.cumsum(np.bincount(codes, minlength=len(labels.classes)))
-        return np.split(ordered, ends[:-1])
-
-
-def _taken(rows: Rows | SharedRows, ids: Ids, is_precomputed: bool) -> Rows:
-    """Return some of the rows; of a kernel matrix, their columns alone."""
-    if isinstance(rows, SharedRows):
-        return rows.part(ids)
-    if not is_precomputed:
-        return rows.take(ids)
-    return Rows(rows.matrix[ids][:, ids])
 
 
 def solve_one_vs_one(
@@ -198,12 +53,16 @@ def solve_one_vs_one(
         of ``pairs.rows_of(number)``.
     """
     shared = pairs.shared(rows, objective.kernel)
+    solutions = solve_together(shared, pairs, objective, warm, plan, flag)
+    left = [number for number in range(len(pairs)) if number not in solutions]
     family = Family(
-        make=lambda number: pairs.problem(shared, objective, number),
-        untrained=lambda number: Point(np.zeros(0), 0.0, np.zeros(pairs.size(number))),
+        make=lambda place: pairs.problem(shared, objective, left[place]),
+        untrained=lambda place: Point(np.zeros(0), 0.0, np.zeros(pairs.size(left[place]))),
         unit="class" if len(pairs) == 1 else "pair of classes",
     )
-    return [_without_data(solution) for solution in solve_family(family, warm, plan, flag)]
+    rest = solve_family(family, [warm[number] for number in left], plan, flag)
+    solutions.update(zip(left, map(_without_data, rest), strict=True))
+    return [solutions[number] for number in range(len(pairs))]
 
 
 def _without_data(solution: Solution) -> Solution:

@@ -103,12 +103,17 @@ class Decomposition(DualSolver):
             raise unknown_name(inner, "inner", INNER_SOLVERS)
         self.inner = inner
 
+    @property
+    def takes_native_rounds(self) -> bool:
+        """Whether small problems may be led through their rounds by native code."""
+        return self.working_set is None and self.inner == "pairs"
+
     def improve(self, state: KernelState, gradient: Floats, ends: Ends) -> int:
         """Choose and solve a working set; its changes go into the queue.
 
         On small problems native code does that round after round.
         """
-        if self.working_set is None and self.inner == "pairs" and improve_resident(state):
+        if self.takes_native_rounds and improve_resident(state):
             return 0
         is_time = state.rounds % _ROUNDS_TO_REST == _ROUNDS_TO_REST - 1
         if self.shrinking and is_time and not state.is_exact:

@@ -23,10 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hinge._native import core
-from hinge.losses.intercept import intercept_between
+from hinge.losses import Loss
 from hinge.machines import KernelCache, KernelSource, source
 from hinge.problem import Intercept, Problem
 from hinge.result import Point, Progress
+from hinge.solvers.kernel.intercept import intercept_between
 from hinge.solvers.linear.balance import balance
 from hinge.solvers.protocol import State
 
@@ -36,7 +37,7 @@ Ids = NDArray[np.int64]
 VALUES_A_STEP = 1 << 23  # kernel values that one step computes, some 10 to 50 ms
 ROWS_A_STEP = 64  # but never fewer rows than fill a panel
 _NEAR = 30.0  # times the aim: a violation at which the least objective is looked for
-_COPY_SHARE = 0.5  # of the cache's memory that a compact copy of the rows may take
+COPY_SHARE = 0.5  # of the cache's memory that a compact copy of the rows may take
 WHOLE_SET, LARGEST_SET = 256, 2048  # rows that are always one working set; the most of one
 _SET_SHARE = 1 / 3  # of the cache's memory that its matrix may take
 REST_GROUPS = 4  # how many times rows may go to rest before they rejoin
@@ -162,7 +163,7 @@ class KernelState(State):
     def source(self) -> KernelSource:
         """Where kernel values come from."""
         assert self.problem.kernel is not None
-        spare = _COPY_SHARE * self.cache_mb
+        spare = COPY_SHARE * self.cache_mb
         return source(self.problem.kernel, self.problem.rows, spare, present_rows(self.problem))
 
     @cached_property
@@ -182,8 +183,7 @@ class KernelState(State):
     @property
     def largest_set(self) -> int:
         """The most rows of a working set: its matrix takes a part of the cache at the most."""
-        values = _SET_SHARE * self.cache_mb * 2**20 / 4
-        return min(max(math.isqrt(int(values)), WHOLE_SET), LARGEST_SET)
+        return largest_set(self.cache_mb)
 
     def share_kernel(self, other: KernelState) -> None:
         """Take the kernel values and kept rows of another state of the same rows over."""
@@ -224,6 +224,18 @@ class KernelState(State):
         """Let go of threads."""
         if "source" in self.__dict__:
             self.source.release()
+
+
+def largest_set(cache_mb: float) -> int:
+    """Return the most rows of a working set: its matrix takes a part of the cache at the most.
+
+    Parameters
+    ----------
+    cache_mb : float
+        Memory of the cache.
+    """
+    values = _SET_SHARE * cache_mb * 2**20 / 4
+    return min(max(math.isqrt(int(values)), WHOLE_SET), LARGEST_SET)
 
 
 def present_rows(problem: Problem) -> Ids | None:
@@ -291,15 +303,31 @@ def turn_exact(state: KernelState) -> None:
 
 def best_intercept(state: KernelState, ends: Ends) -> float:
     """Return the intercept of the least objective that leaves no more than the violation."""
+    problem, program = state.problem, state.program
+    some = slice(None) if program.present is None else program.present
+    return intercept_at(ends, problem.loss, state.scores, problem.signs[some], problem.costs[some])
+
+
+def intercept_at(
+    ends: Ends, loss: Loss, scores: Floats, signs: NDArray[np.int8], costs: Floats
+) -> float:
+    """Return the intercept of the least objective that leaves no more than a violation.
+
+    Parameters
+    ----------
+    ends : Ends
+        Where the gradient is worst.
+    loss : Loss
+        The loss of a margin.
+    scores, signs, costs : ndarray of shape (n,)
+        Scores, labels and costs of the rows.
+    """
     if not ends.is_balanced:
         return 0.0
     if not (math.isfinite(ends.up) and math.isfinite(ends.down)):
         return ends.intercept
-    problem, program = state.problem, state.program
-    some = slice(None) if program.present is None else program.present
-    costs, signs = problem.costs[some], problem.signs[some]
     least, most = sorted((-ends.down, -ends.up))
-    return intercept_between(problem.loss, state.scores, signs, costs, (least, most))
+    return intercept_between(loss, scores, signs, costs, (least, most))
 
 
 def point_of(state: KernelState, intercept: float) -> Point:

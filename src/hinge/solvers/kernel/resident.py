@@ -15,10 +15,10 @@ from hinge._native import core
 from hinge.solvers.kernel.dual_state import KernelState, turn_exact
 from hinge.solvers.kernel.working_sets import MOST_PAIRS, fewest_rows, rest_or_rejoin
 
-_MOST_ROWS = 4096  # whose kernel matrix has 64 MB
-_WORK_A_CALL = 1 << 28  # products of features, some 5 to 20 ms
-_WORK_A_ROUND = 1 << 29
-_NO_LIMIT = 1 << 62
+MOST_ROWS = 4096  # whose kernel matrix has 64 MB
+WORK_A_CALL = 1 << 28  # products of features, some 5 to 20 ms
+WORK_A_ROUND = 1 << 29
+NO_LIMIT = 1 << 62
 # Why native code has ended, as it numbers them.
 _TOO_LARGE, _STILL, _SLOW = 2, 3, 4
 
@@ -37,14 +37,14 @@ def improve_resident(state: KernelState) -> bool:
         Whether anything was done.
     """
     n = len(state.beta)
-    if n > _MOST_ROWS or state.is_exact or state.resting.any() or state.cache.n_slots < n:
+    if n > MOST_ROWS or state.is_exact or state.resting.any() or state.cache.n_slots < n:
         return False
     native = state.source.native_rows
     if native is None:
         return False
     program, cache = state.program, state.cache
     stored = max(1, state.problem.rows.n_stored // n)
-    left = _NO_LIMIT if state.step_limit is None else max(0, state.step_limit - state.steps)
+    left = NO_LIMIT if state.step_limit is None else max(0, state.step_limit - state.steps)
     last_set = np.zeros(n, dtype=np.int64)
     last_set[: len(state.previous)] = state.previous
     beta, scores = state.beta.copy(), state.scores.copy()
@@ -68,8 +68,8 @@ def improve_resident(state: KernelState) -> bool:
             left,
             MOST_PAIRS,
             stored,
-            _WORK_A_CALL,
-            _WORK_A_ROUND,
+            WORK_A_CALL,
+            WORK_A_ROUND,
         ),
         last_set,
         len(state.previous),

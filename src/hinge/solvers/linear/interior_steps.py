@@ -27,7 +27,7 @@ from hinge.solvers.linear.pilot import represents, sample_sizes
 Floats = NDArray[np.float64]
 
 _START = 0.5  # the path's first parameter, in units of the mean cost
-_WARM_SHARE = 0.05  # relative gap of the path's point that a known primal point is taken to, at most
+_WARM_SHARE = 0.05  # largest relative gap of the path that a known primal point is taken to
 _WARM_ROOM = 10.0  # the same in units of a known gap
 _LEAST_GAP = 1e-15  # relative: a start that is optimal has a gap of 0, or less by rounding
 _PILOT_GAP = 3e-3  # relative gap at which a sample has told what it can

@@ -1,0 +1,122 @@
+// The rows of one class: packed as points, and their kernel rows with each other, which all pairs
+// of classes that have it share.
+//
+// Half of what a pair of classes computes is the kernel of rows of one class with each other, and
+// another pair needs much of it again. Whoever asks first for a row computes it; others that ask
+// meanwhile wait. A kernel value has the same bits whoever computes it, so nothing depends on who
+// that was. There is room for a number of rows: what is beyond it, a pair keeps for itself.
+#pragma once
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "hinge/aligned.hpp"
+#include "hinge/kernel_rows.hpp"
+
+namespace hinge {
+
+class ClassRows {
+  public:
+    // Numbers are those of the class's rows, in the order of the panels.
+    ClassRows(TermPanels<float> panels, std::vector<std::int64_t> numbers, std::int64_t room)
+        : panels_(std::move(panels)),
+          numbers_(std::move(numbers)),
+          stages_(numbers_.size(), Stage::absent),
+          rows_(numbers_.size()),
+          room_(room) {}
+
+    std::int64_t count() const noexcept { return static_cast<std::int64_t>(numbers_.size()); }
+    const TermPanels<float>& panels() const noexcept { return panels_; }
+    const std::vector<std::int64_t>& numbers() const noexcept { return numbers_; }
+
+    // Makes kernel rows available and puts them into `found`, null where there is no room for more.
+    // Compute is called as compute(ids, rows) for those that nobody has begun, outside the lock.
+    template <class Compute>
+    void find(const std::vector<std::int64_t>& ids, Compute&& compute,
+              std::vector<const float*>& found) {
+        Claim claim = claim_of(ids);
+        try {
+            std::vector<float*> rows;
+            for (const std::int64_t id : claim.own) {
+                auto& row = rows_[static_cast<std::size_t>(id)];
+                row.resize(numbers_.size());
+                rows.push_back(row.data());
+            }
+            if (!claim.own.empty()) {
+                compute(claim.own, rows);
+            }
+        } catch (...) {
+            settle(claim.own, Stage::absent);
+            throw;
+        }
+        settle(claim.own, Stage::there);
+        wait_for(ids, claim);
+        found.clear();
+        for (std::size_t k = 0; k < ids.size(); ++k) {
+            const auto& row = rows_[static_cast<std::size_t>(ids[k])];
+            found.push_back(claim.is_shared[k] ? row.data() : nullptr);
+        }
+    }
+
+  private:
+    enum class Stage : std::uint8_t { absent, begun, there };
+
+    struct Claim {
+        std::vector<std::int64_t> own;  // rows that the caller computes
+        std::vector<bool> is_shared;    // which of the rows asked for are here, or will be
+    };
+
+    Claim claim_of(const std::vector<std::int64_t>& ids) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        Claim claim;
+        for (const std::int64_t id : ids) {
+            Stage& stage = stages_[static_cast<std::size_t>(id)];
+            const bool is_new = stage == Stage::absent && room_ > 0;
+            if (is_new) {
+                stage = Stage::begun;
+                --room_;
+                claim.own.push_back(id);
+            }
+            claim.is_shared.push_back(stage != Stage::absent);
+        }
+        return claim;
+    }
+
+    void settle(const std::vector<std::int64_t>& ids, Stage stage) {
+        {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            for (const std::int64_t id : ids) {
+                stages_[static_cast<std::size_t>(id)] = stage;
+                room_ += stage == Stage::absent ? 1 : 0;
+            }
+        }
+        changed_.notify_all();
+    }
+
+    // Rows that somebody else has begun are waited for; one that was given up is not shared.
+    void wait_for(const std::vector<std::int64_t>& ids, Claim& claim) {
+        std::unique_lock<std::mutex> lock(mutex_);
+        for (std::size_t k = 0; k < ids.size(); ++k) {
+            const Stage& stage = stages_[static_cast<std::size_t>(ids[k])];
+            if (claim.is_shared[k]) {
+                changed_.wait(lock, [&] { return stage != Stage::begun; });
+                claim.is_shared[k] = stage == Stage::there;
+            }
+        }
+    }
+
+    TermPanels<float> panels_;
+    std::vector<std::int64_t> numbers_;
+    std::vector<Stage> stages_;
+    std::vector<AlignedVector<float>> rows_;
+    std::int64_t room_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+};
+
+}  // namespace hinge

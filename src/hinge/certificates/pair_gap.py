@@ -1,0 +1,207 @@
+"""Certificates of machines of pairs of classes, all at once.
+
+What they say is what :func:`hinge.certificates.gap` says of each of them, recomputed from the data
+in the same way. What several pairs need is computed once (:mod:`hinge.certificates.pair_scores`),
+and numbers of rows are arrays over the rows of all pairs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hinge.certificates.kernel_gap import certificates_of
+from hinge.certificates.kernel_points import KernelPoints
+from hinge.certificates.kernel_region import KernelRegion, Origin, optimum_bounds, origins
+from hinge.certificates.kernel_scores import Scores, surely_beyond
+from hinge.certificates.pair_groups import PairPoints, Side
+from hinge.certificates.pair_scores import PairScores
+from hinge.certificates.settled import widened
+from hinge.inequality import UNIT_ROUNDOFF
+from hinge.losses.several_intercepts import largest_intercepts, smallest_intercepts
+from hinge.result import Certificate
+from hinge.rows import Rows
+from hinge.threads import single_threaded_blas
+
+Floats = NDArray[np.float64]
+Ids = NDArray[np.int64]
+
+_WINDOW = 0.01  # how far from the intercept the best one is expected
+
+
+def pair_gaps(
+    points: PairPoints, *, threads: int = 1, check: Callable[[], None] | None = None
+) -> list[Certificate]:
+    """Judge points of the problems of pairs of groups of rows.
+
+    Parameters
+    ----------
+    points : PairPoints
+        The points, finite, each with a coefficient that is not zero.
+    threads : int, default=1
+        Threads that share out rows; the result has the same bits for any number.
+    check : callable or None, default=None
+        Called now and then; may raise to abandon the certificates.
+
+    Returns
+    -------
+    list of Certificate
+        What is proven of each of them. Their regions share the support vectors of all.
+    """
+    with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
+        judged = _Judged(points, PairScores(points, threads, check))
+        counting = judged.counting()
+        certificates = certificates_of(*counting)
+        gaps = np.asarray([found.gap for found in certificates])
+        regions = judged.regions(gaps, origins(*counting))
+    return [
+        replace(certificate, region=region)
+        for certificate, region in zip(certificates, regions, strict=True)
+    ]
+
+
+class _Judged:
+    """The points of all pairs with their scores, pair by pair.
+
+    Parameters
+    ----------
+    points : PairPoints
+        The points.
+    found : PairScores
+        Their scores, side by side.
+    """
+
+    def __init__(self, points: PairPoints, found: PairScores) -> None:
+        self._pairs = points
+        self._places = _places(points)
+        sides = points.sides
+        scores = [found.of(place) for place in range(len(sides))]
+        names = ("plus", "minus", "magnitude", "error")
+        self.scores = Scores(
+            *(self._by_pair([getattr(one, name) for one in scores]) for name in names)
+        )
+        above = points.kernel.training_diagonal_above(points.rows)
+        self._squares = self._by_pair([_in_pairs(side, above[side.ids]) for side in sides])
+        lengths = [sum(len(sides[at].ids) for at, _ in places) for places in self._places]
+        self.points = KernelPoints(
+            points.loss,
+            is_free=True,
+            is_psd=points.kernel.psd is True,
+            ends=np.concatenate(((0,), np.cumsum(lengths))),
+            signs=self._by_pair([np.repeat(side.signs, len(side.ids), axis=1) for side in sides]),
+            costs=self._by_pair([_in_pairs(side, side.costs) for side in sides]),
+            alpha=self._by_pair([side.alpha for side in sides]),
+            intercept=points.intercept,
+            reach=self._reach([float(np.max(above[side.ids])) for side in sides]),
+        )
+
+    def counting(self) -> tuple[KernelPoints, Scores]:
+        """Return the points and scores without rows that add nothing and violate nothing.
+
+        These are no support vectors and surely have a margin at which the loss is zero.
+        """
+        points, scores = self.points, self.scores
+        intercept = points.at_rows(points.intercept)
+        beyond = surely_beyond(points.loss, points.signs, intercept, scores)
+        which = np.flatnonzero((points.alpha != 0.0) | ~beyond)
+        some = replace(
+            points,
+            ends=np.searchsorted(which, points.ends),
+            signs=points.signs[which],
+            costs=points.costs[which],
+            alpha=points.alpha[which],
+        )
+        return some, scores.some(which)
+
+    def regions(self, gaps: Floats, means: Origin) -> list[KernelRegion | None]:
+        """Return the regions that certified gaps prove to hold the optima; None without a gap.
+
+        Parameters
+        ----------
+        gaps : ndarray of shape (n_pairs,)
+            The gaps, absolute.
+        means : Origin
+            What distances are measured from, in every pair.
+        """
+        points = self.points
+        radius = np.sqrt(gaps) * (1.0 + 4.0 * UNIT_ROUNDOFF)
+        origin = Origin(points.at_rows(means.total), points.at_rows(means.square))
+        bounds = optimum_bounds(self.scores, self._squares, points.at_rows(radius), origin)
+        offsets = self._offsets(*bounds)
+        vectors, support = self._support()
+        found: list[KernelRegion | None] = []
+        for number, (ids, coef) in enumerate(support):
+            region = None
+            if math.isfinite(gaps[number]):
+                at = Origin(float(means.total[number]), float(means.square[number]))
+                region = KernelRegion(
+                    self._pairs.kernel,
+                    vectors,
+                    ids,
+                    coef,
+                    float(radius[number]),
+                    at,
+                    offsets[number],
+                )
+            found.append(region)
+        return found
+
+    def _by_pair(self, of_sides: list[Floats]) -> Floats:
+        """Return numbers of the rows of every side in its pairs as one array, pair by pair."""
+        return np.concatenate([of_sides[at][k] for places in self._places for at, k in places])
+
+    def _reach(self, squares: list[float]) -> Floats:
+        """Return upper bounds on the norms of the images of the rows of every pair."""
+        largest = [max(squares[at] for at, _ in places) for places in self._places]
+        return np.sqrt(largest) * (1.0 + 4.0 * UNIT_ROUNDOFF)
+
+    def _offsets(self, lower: Floats, upper: Floats) -> list[tuple[float, float]]:
+        """Return an interval of every intercept, given bounds on the scores of the optima."""
+        points = self.points
+        is_known = ~points.largest(~(np.isfinite(lower) & np.isfinite(upper)))
+        known = points.at_rows(is_known).astype(bool)
+        if not known.all():
+            lower, upper = np.where(known, lower, 0.0), np.where(known, upper, 0.0)
+        # Scores that are higher by so much want an intercept that is lower by that at the most.
+        reach, here = 0.5 * points.largest(upper - lower), points.intercept
+        rows = points.signs, points.costs, points.ends
+        window = np.stack((here - reach - _WINDOW, here + _WINDOW))
+        low = smallest_intercepts(points.loss, upper, *rows, window)
+        window = np.stack((here - _WINDOW, here + reach + _WINDOW))
+        high = largest_intercepts(points.loss, lower, *rows, window)
+        ends = zip(low.tolist(), high.tolist(), is_known.tolist(), strict=True)
+        return [widened(a, b) if sure else (-math.inf, math.inf) for a, b, sure in ends]
+
+    def _support(self) -> tuple[Rows, list[tuple[Ids, Floats]]]:
+        """Return the support vectors of all pairs, and which each has with what coefficients."""
+        sides = self._pairs.sides
+        begins = np.cumsum([0, *(side.n_support for side in sides)])
+        ids = np.concatenate([side.ids[: side.n_support] for side in sides])
+        found = []
+        for places in self._places:
+            used = [np.flatnonzero(sides[at].alpha[k]) for at, k in places]
+            coef = [
+                sides[at].signs[k] * sides[at].alpha[k][some]
+                for (at, k), some in zip(places, used, strict=True)
+            ]
+            where = [begins[at] + some for (at, _), some in zip(places, used, strict=True)]
+            found.append((np.concatenate(where), np.concatenate(coef)))
+        return self._pairs.rows.take(ids), found
+
+
+def _places(points: PairPoints) -> list[list[tuple[int, int]]]:
+    """Return, for both groups of every pair, which side it is and which of its pairs this is."""
+    found: list[list[tuple[int, int]]] = [[] for _ in points.pairs]
+    sides = {side.group: at for at, side in enumerate(points.sides)}
+    for number, pair in enumerate(points.pairs):
+        found[number] = [(sides[g], points.sides[sides[g]].place_of(number)) for g in pair]
+    return found
+
+
+def _in_pairs(side: Side, numbers: Floats) -> Floats:
+    """Return numbers of the rows of a side in each of its pairs."""
+    return np.broadcast_to(numbers, side.alpha.shape)

@@ -1,0 +1,236 @@
+"""Some pairs of classes, solved side by side and judged at once; see together.py."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hinge.certificates.gap import gap
+from hinge.certificates.pair_gap import pair_gaps
+from hinge.certificates.pair_groups import PairPoints
+from hinge.kernels import InnerProductKernel
+from hinge.multiclass.binary_fits import Plan
+from hinge.multiclass.class_pairs import ClassPairs
+from hinge.multiclass.labels import Objective
+from hinge.multiclass.workers import HandOver, call_here, map_in_threads
+from hinge.result import Certificate, Point, Solution, Status, Trace, TraceRecord
+from hinge.rows_part import SharedRows
+from hinge.solvers import Decomposition, StopFlag
+from hinge.solvers.kernel.class_pairs import PairEnd, PairSettings, PairSolver
+from hinge.solvers.kernel.dual_state import largest_set
+
+Floats = NDArray[np.float64]
+Ids = NDArray[np.int64]
+Ends = dict[int, tuple[PairEnd, float]]  # where pairs have arrived, and how long it took
+
+_SUPPORT_BYTES = 1 << 26  # of support vectors that are prepared for certificates of all pairs
+_UNPROVEN = "interrupted before the first certificate: nothing is proven"
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What pairs of classes are solved over.
+
+    Parameters
+    ----------
+    shared : SharedRows
+        The rows.
+    native : core.KernelRowsFloat
+        The rows as native code takes kernel values of them, in float32.
+    copy_mb : float
+        Memory that a copy of the rows takes.
+    """
+
+    shared: SharedRows
+    native: Any
+    copy_mb: float
+
+
+class _Stopped(Exception):  # noqa: N818 - an event, not an error
+    """The fit has been told to end."""
+
+
+class PairBatch:
+    """Pairs of classes that are solved side by side.
+
+    Parameters
+    ----------
+    ground : Ground
+        What they are solved over.
+    pairs : ClassPairs
+        All pairs.
+    objective : Objective
+        Loss, C, intercept and kernel.
+    numbers : list of int
+        Which of the pairs.
+    """
+
+    def __init__(
+        self, ground: Ground, pairs: ClassPairs, objective: Objective, numbers: list[int]
+    ) -> None:
+        self._ground = ground
+        self._pairs = pairs
+        self._objective = objective
+        self._numbers = numbers
+        self._classes = sorted({which for number in numbers for which in pairs.pairs[number]})
+        places = ground.shared.places
+        self._rows = [places(pairs.rows_of_class(which)) for which in self._classes]
+        self._costs = [objective.C * pairs.weights_of_class(which) for which in self._classes]
+
+    def solve(self, plan: Plan, flag: StopFlag) -> dict[int, Solution]:
+        """Return the solutions of pairs that are solved and certified, by number.
+
+        Parameters
+        ----------
+        plan : Plan
+            Solver, criteria, seed and threads.
+        flag : StopFlag
+            Ends everything when set; what has been solved by then is returned without a proof.
+        """
+
+        def check() -> None:
+            if flag:
+                raise _Stopped
+
+        ends = self._solved(plan, flag, check)
+        began = time.perf_counter()
+        try:
+            found = self._judged(ends, plan.threads, check)
+        except _Stopped:
+            inf = math.inf
+            none = Certificate(math.nan, -inf, inf, inf, inf, inf, (_UNPROVEN,))
+            return {k: self._solution(*ends[k], none, 0.0, plan) for k in ends}
+        # Threads share the work on all of them: each has an equal part of the time of all threads.
+        seconds = (time.perf_counter() - began) * self._workers(plan) / max(1, len(ends))
+        return {
+            number: self._solution(*ends[number], certificate, seconds, plan)
+            for number, certificate in found.items()
+            if plan.stop.satisfied_by(certificate)
+        }
+
+    def _workers(self, plan: Plan) -> int:
+        """Return how many pairs are solved at a time."""
+        most = len(self._numbers) if plan.at_once is None else plan.at_once
+        return max(1, min(plan.threads, most, len(self._numbers)))
+
+    def _solved(self, plan: Plan, flag: StopFlag, check: Any) -> Ends:
+        """Return where pairs arrive; those are left out that do not, or not in the memory."""
+        workers = self._workers(plan)
+        settings = self._settings(plan, workers)
+        found: Ends = {}
+        if settings is None:
+            return found
+        stored = [self._stored(rows) for rows in self._rows]
+        given = self._rows, self._costs, stored
+        solver = PairSolver(self._ground.native, *given, self._objective.loss, settings)
+        place = {which: k for k, which in enumerate(self._classes)}
+
+        def work(number: int, _: HandOver) -> None:
+            began = time.perf_counter()
+            first, second = self._pairs.pairs[number]
+            try:
+                end = solver.solve(place[first], place[second], check)
+            except _Stopped:
+                return
+            if end is not None:
+                found[number] = (end, time.perf_counter() - began)
+
+        # The largest first, so that none is left over when all others are done.
+        order = sorted(self._numbers, key=lambda number: -self._pairs.size(number))
+        if workers == 1:
+            for number in order:
+                work(number, call_here)
+        else:
+            map_in_threads(work, order, workers, flag.set)
+        return {number: found[number] for number in self._numbers if number in found}
+
+    def _settings(self, plan: Plan, workers: int) -> PairSettings | None:
+        """Return how pairs are solved; None if there is not the memory for it."""
+        solver = plan.solver
+        assert isinstance(solver, Decomposition)
+        most = largest_set(solver.cache_mb)
+        largest = max(self._pairs.size(number) for number in self._numbers)
+        packed = sum(map(len, self._rows)) * self._ground.shared.rows.n_features
+        values = packed + workers * (largest**2 + min(largest, most) ** 2)
+        memory = solver.cache_mb * (plan.at_once or 1) - self._ground.copy_mb
+        left = memory - 4.0 * values / 2**20
+        return None if left < 0.0 else PairSettings(solver.tolerance, most, left)
+
+    def _stored(self, rows: Ids) -> int:
+        """Return how many values are stored of some rows."""
+        whole = self._ground.shared.rows
+        if not whole.is_sparse:
+            return len(rows) * whole.n_features
+        return int(np.sum(whole.indptr[rows + 1] - whole.indptr[rows], dtype=np.int64))
+
+    def _judged(self, ends: Ends, threads: int, check: Any) -> dict[int, Certificate]:
+        """Return the certificates of pairs that have arrived."""
+        check()
+        kernel, rows = self._objective.kernel, self._ground.shared.rows
+        assert isinstance(kernel, InnerProductKernel)
+        place = {which: k for k, which in enumerate(self._classes)}
+        pairs = [(place[i], place[j]) for i, j in (self._pairs.pairs[k] for k in ends)]
+        alpha = []
+        for (first, _), (end, _) in zip(pairs, ends.values(), strict=True):
+            cut = len(self._rows[first])
+            alpha.append((end.alpha[:cut], end.alpha[cut:]))
+        intercept = np.asarray([end.intercept for end, _ in ends.values()])
+        points = PairPoints(
+            kernel, self._objective.loss, rows, self._rows, self._costs, pairs, alpha, intercept
+        )
+        support = sum(side.n_support for side in points.sides)
+        if support * rows.n_features * 12 <= _SUPPORT_BYTES and self._can_be_judged(points):
+            return dict(zip(ends, pair_gaps(points, threads=threads, check=check), strict=True))
+        return {
+            number: gap(
+                self._pairs.problem(self._ground.shared, self._objective, number),
+                Point(np.zeros(0), end.intercept, end.alpha),
+                threads=threads,
+                check=check,
+            )
+            for number, (end, _) in ends.items()
+        }
+
+    @staticmethod
+    def _can_be_judged(points: PairPoints) -> bool:
+        """Return whether all points are finite, and none is zero."""
+        has_terms = all(a.any() and b.any() for a, b in points.alpha)
+        finite = all(np.isfinite(a).all() and np.isfinite(b).all() for a, b in points.alpha)
+        return bool(
+            len(points.pairs) and has_terms and finite and np.isfinite(points.intercept).all()
+        )
+
+    def _solution(
+        self, end: PairEnd, seconds: float, certificate: Certificate, judging: float, plan: Plan
+    ) -> Solution:
+        """Return what has come of a pair."""
+        solver = plan.solver
+        assert isinstance(solver, Decomposition)
+        is_proven = not math.isinf(certificate.kkt)
+        record = TraceRecord(
+            seconds + judging,
+            end.steps,
+            end.work,
+            certificate.primal,
+            certificate.dual,
+            certificate.relative_gap,
+            certified=True,
+        )
+        return Solution(
+            point=Point(np.zeros(0), end.intercept, end.alpha),
+            certificate=certificate,
+            trace=Trace((record,) if is_proven else ()),
+            status=Status.SOLVED if is_proven else Status.INTERRUPTED,
+            state=None,
+            solver=solver.name,
+            seed=plan.seed,
+            steps=end.steps,
+            work=end.work,
+            seconds=seconds + judging,
+            certificate_seconds=judging,
+        )

@@ -1,0 +1,187 @@
+"""Certificates of pairs of classes at once: what each of them would be alone, and the truth."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from hinge import Point, Problem, Stop, solve
+from hinge.certificates import gap, pair_scores
+from hinge.certificates.pair_gap import pair_gaps
+from hinge.certificates.pair_groups import PairPoints
+from hinge.kernels import RBF, InnerProductKernel, Linear, Polynomial, Sigmoid
+from hinge.losses import get_loss
+from hinge.rows import Rows
+from hinge.testing import verify_certificate
+
+EXTENDED = pytest.mark.skipif(
+    np.finfo(np.longdouble).eps > 1e-18, reason="needs a longdouble wider than float64"
+)
+
+
+class Case:
+    """Four groups of rows in some pairs, with points near the optima."""
+
+    def __init__(
+        self,
+        kernel: InnerProductKernel,
+        loss: str = "hinge",
+        form: Any = np.asarray,
+        n: int = 120,
+        kkt: float = 1e-3,
+    ) -> None:
+        rng = np.random.default_rng(5)
+        codes = rng.permutation(np.arange(n) % 4)
+        values = np.round(rng.normal(size=(n, 3)) + codes[:, None] % 3, 3)
+        X = form(values)
+        rows = Rows(X)
+        kernel = kernel.resolved(rows)
+        groups = [np.flatnonzero(codes == k) for k in range(4)]
+        costs = [2.0 * (1.0 + rng.random(len(ids))) for ids in groups]
+        pairs = [(0, 1), (0, 2), (3, 0), (1, 2), (3, 1)]
+        self.problems, alpha, intercept = [], [], []
+        for first, second in pairs:
+            ids = np.concatenate((groups[first], groups[second]))
+            y = np.repeat([False, True], [len(groups[first]), len(groups[second])])
+            weights = np.concatenate((costs[first], costs[second]))
+            problem = Problem(X[ids], y, loss, sample_weight=weights, kernel=kernel)
+            point = solve(problem, stop=Stop(gap=None, kkt=kkt)).point
+            cut = len(groups[first])
+            self.problems.append(problem)
+            alpha.append((point.dual_coef[:cut], point.dual_coef[cut:]))
+            intercept.append(point.intercept)
+        given = get_loss(loss), rows, groups, costs, pairs, alpha, np.asarray(intercept)
+        self.points = PairPoints(kernel, *given)
+        self.new = values[::3] + 0.1
+
+    def alone(self) -> list[tuple[Problem, Point]]:
+        """Return every problem with its point."""
+        points = [
+            Point(np.zeros(0), b, np.concatenate(alpha))
+            for alpha, b in zip(self.points.alpha, self.points.intercept, strict=True)
+        ]
+        return list(zip(self.problems, points, strict=True))
+
+
+KERNELS = [RBF(0.5), Linear(), Polynomial(2, 0.5, 1.0)]
+FORMS = [np.asarray, np.float32, sp.csr_array]
+
+
+@EXTENDED
+@pytest.mark.parametrize("few_values", [0, 1 << 20])
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "huber"])
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_they_are_true_and_what_each_is_alone(
+    kernel: InnerProductKernel, loss: str, form: Any, few_values: int, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(pair_scores, "_FEW_VALUES", few_values)
+    case = Case(kernel, loss, form)
+    found = pair_gaps(case.points)
+    for (problem, point), certificate in zip(case.alone(), found, strict=True):
+        verify_certificate(problem, point, certificate)
+        alone = gap(problem, point)
+        scale = alone.rounding + 1e-12 * abs(alone.primal)
+        assert certificate.primal == pytest.approx(alone.primal, abs=scale)
+        assert certificate.dual == pytest.approx(alone.dual, abs=scale)
+        assert certificate.gap == pytest.approx(alone.gap, abs=2.0 * scale)
+        assert certificate.rounding <= 4.0 * alone.rounding
+        assert certificate.kkt == pytest.approx(alone.kkt, abs=1e-9)
+        assert certificate.notes == alone.notes
+        assert certificate.region.radius == pytest.approx(certificate.gap**0.5, rel=1e-12)
+        share = 1e-6 if few_values else 2e-2  # float32 may make it a little wider
+        _check_region(certificate.region, alone.region, case.new, share)
+
+
+def _check_region(region: Any, alone: Any, X: np.ndarray, share: float) -> None:
+    """Check a region against the one of the same gap, up to a share of its width."""
+    slack = share * (alone.offsets[1] - alone.offsets[0]) + 1e-5
+    np.testing.assert_allclose(region.offsets, alone.offsets, atol=slack)
+    norm = float(np.sqrt(np.max(region.kernel.diagonal(X))))
+    bounds, expected = region.decision_bounds(X), alone.decision_bounds(X)
+    slack += 2.0 * norm * abs(region.radius - alone.radius)
+    np.testing.assert_allclose(bounds, expected, atol=slack)
+
+
+def test_what_float32_decides_is_not_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pair_scores, "_FEW_VALUES", 0)
+    turns: list[tuple[np.dtype, int]] = []
+    compute = pair_scores.PairScores._compute
+
+    def noted(self: Any, arithmetic: Any, wanted: Any, **options: Any) -> None:
+        count = sum(int(np.count_nonzero(flags)) for flags in wanted)
+        turns.append((arithmetic.panels._dtype, count))
+        compute(self, arithmetic, wanted, **options)
+
+    monkeypatch.setattr(pair_scores.PairScores, "_compute", noted)
+    case = Case(RBF(0.5), n=800)
+    pair_gaps(case.points)
+    support = sum(int(np.count_nonzero(a)) for pair in case.points.alpha for a in pair)
+    assert [kind for kind, _ in turns] == [np.float64, np.float32, np.float64]
+    assert turns[0][1] == support
+    assert turns[1][1] == sum(len(problem.signs) for problem in case.problems) - support
+    assert turns[2][1] < 0.05 * turns[1][1]
+
+
+@pytest.mark.parametrize("few_values", [0, 1 << 20])
+def test_threads_change_no_bit(few_values: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pair_scores, "_FEW_VALUES", few_values)
+    monkeypatch.setattr(pair_scores, "_TASK_ROWS", 16)
+    monkeypatch.setattr(pair_scores, "_PANEL_ROWS", 8)
+    case = Case(RBF(0.5))
+    one, two = pair_gaps(case.points), pair_gaps(case.points, threads=2)
+    for a, b in zip(one, two, strict=True):
+        assert (a.primal, a.dual, a.gap, a.kkt) == (b.primal, b.dual, b.gap, b.kkt)
+        assert a.region.offsets == b.region.offsets
+
+
+def test_many_support_vectors_are_taken_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = Case(RBF(20.0))
+    whole = pair_gaps(case.points)
+    monkeypatch.setattr(pair_scores, "PANEL_COLUMNS", 7)
+    for a, b in zip(pair_gaps(case.points), whole, strict=True):
+        assert a.primal == pytest.approx(b.primal, rel=1e-13)
+        assert a.gap == pytest.approx(b.gap, rel=1e-9)
+
+
+def test_a_kernel_that_proves_nothing_says_so() -> None:
+    case = Case(Sigmoid(0.1, 0.0))
+    for certificate in pair_gaps(case.points):
+        assert certificate.gap == np.inf
+        assert "not (known to be) positive semidefinite" in certificate.notes[0]
+        assert certificate.region is None
+        assert certificate.kkt <= 1e-3
+
+
+def test_a_coefficient_out_of_its_box_is_refused_in_its_pair_alone() -> None:
+    case = Case(RBF(0.5))
+    case.points.alpha[1][0][3] = 1e3
+    found = pair_gaps(case.points)
+    assert "leaves its box" in found[1].notes[0]
+    assert found[1].gap == np.inf
+    assert [certificate.notes for k, certificate in enumerate(found) if k != 1] == [()] * 4
+
+
+def test_regions_share_vectors_and_pickle_their_own() -> None:
+    case = Case(RBF(0.5))
+    regions = [certificate.region for certificate in pair_gaps(case.points)]
+    assert len({id(region.rows) for region in regions}) == 1
+    for region in regions:
+        own = pickle.loads(pickle.dumps(region))
+        assert own.rows.n_rows == len(region.coef) < region.rows.n_rows
+        np.testing.assert_allclose(
+            own.decision_bounds(case.new), copy.copy(region).decision_bounds(case.new)
+        )
+
+
+def test_it_can_be_given_up() -> None:
+    def stop() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        pair_gaps(Case(RBF(0.5)).points, check=stop)

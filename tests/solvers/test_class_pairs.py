@@ -1,0 +1,83 @@
+"""Pairs of classes in native code: what it asks of its arrays, and who is stopped when."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hinge._native import core
+from hinge.kernels import RBF, Kernel, Laplacian
+from hinge.losses import Hinge
+from hinge.machines.native_rows import native_kernel, native_rows, view
+from hinge.rows import Rows
+from hinge.solvers.kernel import class_pairs
+from hinge.solvers.kernel.class_pairs import PairSettings, PairSolver
+
+CLASSES = [np.arange(0, 20), np.arange(20, 50), np.arange(50, 60)]
+
+
+def rows_of(kernel: Kernel = RBF(0.5)) -> Any:  # noqa: B008 - frozen
+    X = np.random.default_rng(0).normal(size=(60, 3)).astype(np.float32)
+    native = native_kernel(kernel)
+    assert native is not None
+    return native_rows(native, view(Rows(X)), (None, None), np.float32)
+
+
+def solver() -> PairSolver:
+    costs = [np.ones(len(ids)) for ids in CLASSES]
+    stored = [3 * len(ids) for ids in CLASSES]
+    return PairSolver(rows_of(), CLASSES, costs, stored, Hinge(), PairSettings(1e-4, 256, 1.0))
+
+
+def test_it_is_balanced_and_in_its_box() -> None:
+    for first, second in ((0, 1), (0, 2), (1, 2)):
+        end = solver().solve(first, second, lambda: None)
+        assert end is not None
+        cut = len(CLASSES[first])
+        assert end.alpha.shape == (cut + len(CLASSES[second]),)
+        assert np.all((end.alpha >= 0.0) & (end.alpha <= 1.0))
+        assert np.sum(end.alpha[:cut]) == pytest.approx(np.sum(end.alpha[cut:]))
+        assert end.steps > 0
+        assert end.work > 0
+
+
+def test_it_asks_between_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = solver().solve(0, 1, lambda: None)
+    asked: list[int] = []
+    monkeypatch.setattr(class_pairs, "WORK_A_CALL", 1)
+    pieces = solver().solve(0, 1, lambda: asked.append(1))
+    assert len(asked) > 1
+    assert whole is not None
+    assert pieces is not None
+    np.testing.assert_array_equal(whole.alpha, pieces.alpha)
+
+    def stop() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        solver().solve(0, 1, stop)
+
+
+def test_arrays_must_belong_together() -> None:
+    rows = rows_of()
+    with pytest.raises(ValueError, match="there is no row 60"):
+        core.ClassOfRows(rows, np.array([0, 60]), 2)
+    with pytest.raises(ValueError, match="symmetric to the bit"):
+        core.ClassOfRows(rows_of(Laplacian(0.5)), np.arange(3), 3)
+    first, second = core.ClassOfRows(rows, np.arange(3), 3), core.ClassOfRows(rows, np.arange(4), 4)
+    limits = core.RoundLimits(1e-3, 7, 7, 100, 100, 3, 10**9, 10**9)
+
+    def run(n: int, points: int, given: Any = first) -> Any:
+        flags = np.zeros(n, dtype=bool)
+        program = core.ResidentProgram(*np.zeros((4, n)), flags, True)
+        return core.PairRun(given, second, program, np.zeros(points), np.zeros(points), limits)
+
+    assert run(7, 7).advance()[2] == 0
+    with pytest.raises(ValueError, match="beta has 6 entries, not 7"):
+        run(7, 6)
+    with pytest.raises(ValueError, match="linear has 6 entries, not 7"):
+        run(6, 7)
+    with pytest.raises(ValueError, match="of the same matrix"):
+        run(7, 7, core.ClassOfRows(rows_of(), np.arange(3), 3))
