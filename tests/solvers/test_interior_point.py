@@ -40,8 +40,23 @@ def test_the_larger_a_sample_the_later_the_path_is_taken_up(n_rows: int) -> None
     while not (state.is_final_level and state.stage == "matrix"):
         expected = state.primal
         solver.step(state, 1)
-    share = max(1.0 / np.sqrt(n_rows // 8), 1.0 - expected / state.primal)
-    assert state.tau * state.n_products == pytest.approx(share * state.primal)
+    error = 1.0 / np.sqrt(n_rows // 8)
+    assert abs(1.0 - expected / state.primal) < 5.0 * error
+    assert state.tau * state.n_products == pytest.approx(error * state.primal)
+
+
+def test_a_sample_that_tells_nothing_of_the_other_rows_is_no_start() -> None:
+    X, y = two_clouds(10_000, noise=0.1, seed=2)
+    problem = Problem(X, y, C=1.0)
+    solver, state = InteriorPoint(), InteriorPoint().start(problem)
+    while state.level == 0:
+        solver.step(state, 1)
+    state.weights *= -1.0
+    expected = state.primal
+    while state.stage != "matrix":
+        solver.step(state, 1)
+    assert state.tau * state.n_products == pytest.approx(state.primal - expected)
+    assert state.primal > 2.0 * expected
 
 
 @pytest.mark.parametrize("loss", LOSSES)

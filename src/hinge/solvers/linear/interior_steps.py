@@ -28,6 +28,7 @@ Floats = NDArray[np.float64]
 
 _START = 0.5  # the path's first parameter, in units of the mean cost
 _WARM_SHARE = 0.05  # largest relative gap of the path that a known primal point is taken to
+_SURPRISE = 5.0  # standard errors of a sample's mean loss that an objective may grow by unnoticed
 _WARM_ROOM = 10.0  # the same in units of a known gap
 _LEAST_GAP = 1e-15  # relative: a start that is optimal has a gap of 0, or less by rounding
 _PILOT_GAP = 3e-3  # relative gap at which a sample has told what it can
@@ -76,9 +77,11 @@ def after_measure(state: InteriorState, sums: Floats, _: float) -> None:
             known = max(state.primal - state.dual, _LEAST_GAP * state.primal)
             gap = min(_WARM_SHARE * state.primal, _WARM_ROOM * known)
         else:
-            # The standard error of a sample's mean loss, or what the objective has really grown by.
-            before = sample_sizes(state.problem)[state.level - 1]
-            gap = max(state.primal / math.sqrt(before), state.primal - expected)
+            # The standard error of a sample's mean loss says how much its weights can lack, unless
+            # the objective has grown by much more on the new rows.
+            error = state.primal / math.sqrt(sample_sizes(state.problem)[state.level - 1])
+            grown = state.primal - expected
+            gap = grown if grown > _SURPRISE * error else error
         state.tau = gap / state.n_products
     _centre(state)
 
