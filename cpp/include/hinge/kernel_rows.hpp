@@ -257,11 +257,12 @@ template <class Real, class Out>
 void turn_over(const Real* values, std::int64_t points, std::int64_t terms, Out* const* rows,
                std::int64_t first) {
     constexpr std::int64_t kSide = kLanes<float>;
-    std::int64_t r = 0;
-    std::int64_t lane = 0;
+    std::int64_t turned = 0;
     if constexpr (sizeof(Real) == sizeof(float) && sizeof(Out) == sizeof(float)) {
-        for (; lane + kSide <= terms; lane += kSide) {
-            for (r = 0; r + kSide <= points; r += kSide) {
+        turned = terms / kSide * kSide;
+        for (std::int64_t lane = 0; lane < turned; lane += kSide) {
+            std::int64_t r = 0;
+            for (; r + kSide <= points; r += kSide) {
                 transpose_square(values + r * kPanelRows<Real> + lane, kPanelRows<Real>,
                                  rows + lane, first + r);
             }
@@ -272,8 +273,8 @@ void turn_over(const Real* values, std::int64_t points, std::int64_t terms, Out*
             }
         }
     }
-    for (; lane < terms; ++lane) {
-        for (r = 0; r < points; ++r) {
+    for (std::int64_t r = 0; r < points; ++r) {
+        for (std::int64_t lane = turned; lane < terms; ++lane) {
             rows[lane][first + r] = static_cast<Out>(values[r * kPanelRows<Real> + lane]);
         }
     }
