@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -104,6 +105,7 @@ def test_turns_without_stored_margins_have_the_bits_of_the_run_beside_them(
 ) -> None:
     monkeypatch.setattr(sampled, "EVERY", 3)
     monkeypatch.setattr(sampled, "_WORK", 1)  # a call does one step
+    monkeypatch.setattr(sampled.time, "process_time", itertools.count().__next__)
     X, y, _, _ = small_split()
     problem = Problem(X, y, C=C_from_lambda(1e-2, len(y)), intercept="none")
     both = sampled.SideBySide(problem, 10, seed=0)

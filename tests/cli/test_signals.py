@@ -16,7 +16,9 @@ from tests.cli.running import Shell, hard_rows
 import hinge.cli._fit
 from hinge.models import load
 
+# By a method that has a point to save from its first step on.
 ENDLESS = ["--C", "10", "--loss", "hinge", "--tol", "1e-15", "--max-iter", "1000000000"]
+ENDLESS += ["--solver", "dual-coordinate"]
 
 
 def _sending(monkeypatch: pytest.MonkeyPatch, *signals: signal.Signals) -> None:
