@@ -45,3 +45,15 @@ def test_a_sample_is_drawn_from_the_rows_that_have_a_weight(count: int, containe
 def test_a_sample_may_have_missed_every_weight(solver) -> None:
     problem = weighted(np.array([7, 8, 9]))
     assert solve(problem, solver, Stop(gap=1e-6, steps=200)).status is Status.SOLVED
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_threads_copy_the_rows_of_a_sample(threads: int) -> None:
+    X = np.random.default_rng(0).normal(size=(40_000, 60)).astype(np.float32)
+    y = np.where(X[:, 0] > 0.0, 1, -1)
+    X[:, 1] = np.arange(len(X))  # which row it is
+    sample = draw(Problem(X, y), 20_000, seed=1, threads=threads)
+    picks = sample.rows.values[:, 1].astype(np.int64)
+    assert np.all(np.diff(picks) > 0)
+    np.testing.assert_array_equal(sample.rows.values, X[picks])
+    np.testing.assert_array_equal(sample.signs, y[picks])

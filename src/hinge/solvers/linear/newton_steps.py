@@ -165,13 +165,12 @@ def after_matrix(state: NewtonState, sums: Floats) -> None:
     scale = 1.0 / np.sqrt(np.maximum(np.diag(full), _TINY))
     scaled = full * np.outer(scale, scale)
     scaled[np.diag_indices_from(scaled)] += _JITTER
-    try:
-        factor = scipy.linalg.cho_factor(scaled, lower=True, check_finite=False)
-        solved = scipy.linalg.cho_solve(factor, scale * force, check_finite=False)
-    except scipy.linalg.LinAlgError:
+    factor, failed = scipy.linalg.lapack.dpotrf(scaled, lower=1, clean=0)
+    if failed:
         _forget_matrix(state)
         _rest(state)
         return
+    solved, _ = scipy.linalg.lapack.dpotrs(factor, scale * force, lower=1)
     state.direction[:] = -scale * solved
     _end_system(state)
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hinge.block_map import map_numbers
 from hinge.ingest import assemble
 from hinge.problem import Problem
 from hinge.rows import Rows
@@ -25,6 +26,7 @@ _MOST_VALUES = 1 << 23  # stored values of a sample
 _LEAST_ROWS = 1000
 _ROWS_PER_FEATURE = 8
 _LEAST_OF_A_CLASS = 20
+_COPIED = 1 << 18  # values that a thread copies at a time
 _BLOCKS = 4  # blocks that a panel of wide rows has
 _FEW_FEATURES = 128
 _ROWS_PER_MATRIX = 2  # for each feature: adding up matrices then costs little beside them
@@ -97,8 +99,25 @@ def sample_sizes(problem: Problem) -> list[int]:
     return sizes
 
 
-def draw(problem: Problem, size: int, seed: int) -> Sample:
-    """Return a sample of that many rows that have a cost; all rows if it is all of them."""
+def draw(problem: Problem, size: int, seed: int, threads: int = 1) -> Sample:
+    """Return a sample of that many rows that have a cost; all rows if it is all of them.
+
+    Parameters
+    ----------
+    problem : Problem
+        Whose rows.
+    size : int
+        How many.
+    seed : int
+        Seed of the choice.
+    threads : int, default=1
+        Threads that copy dense rows.
+
+    Returns
+    -------
+    Sample
+        The rows, their labels and costs.
+    """
     rows, weights = problem.rows, problem.sample_weight
     if size == rows.n_rows:
         picks: Any = slice(None)
@@ -109,7 +128,7 @@ def draw(problem: Problem, size: int, seed: int) -> Sample:
         else:
             present = np.flatnonzero(weights > 0.0)
             picks = present[_picks(len(present), size, seed)] if len(present) > size else present
-        sample = Rows(_take(rows, picks))
+        sample = Rows(_take(rows, picks, threads), threads)
     total = float(np.sum(problem.costs))
     if weights is None:
         return Sample(sample, problem.signs[picks], total / sample.n_rows)
@@ -132,13 +151,27 @@ def _picks(count: int, size: int, seed: int) -> NDArray[np.int64]:
     return np.minimum(picks, count - 1)
 
 
-def _take(rows: Rows, picks: NDArray[np.int64]) -> Any:
+def _take(rows: Rows, picks: NDArray[np.int64], threads: int) -> Any:
     """Return some rows as an array or a CSR array of their own."""
     if not rows.is_sparse:
-        return rows.values[picks]
+        return _take_dense(rows.values, picks, threads)
     starts, stops = rows.indptr[picks].astype(np.int64), rows.indptr[picks + 1].astype(np.int64)
     lengths = stops - starts
     offsets = np.concatenate(([0], np.cumsum(lengths)))
     places = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
     pieces = (rows.values[places], rows.indices[places], offsets.astype(rows.indices.dtype))
     return assemble(pieces, (len(picks), rows.n_features))
+
+
+def _take_dense(values: NDArray[Any], picks: NDArray[np.int64], threads: int) -> NDArray[Any]:
+    """Return some rows of an array; threads copy stretches of them."""
+    taken = np.empty((len(picks), values.shape[1]), values.dtype)
+    size = max(1, _COPIED // max(1, values.shape[1]))
+
+    def copy(number: int) -> None:
+        here = slice(number * size, (number + 1) * size)
+        # With a mode that needs no check before it writes, NumPy writes where it is told to.
+        np.take(values, picks[here], axis=0, out=taken[here], mode="clip")
+
+    map_numbers(copy, -(-len(picks) // size), lambda one, _: one, threads=threads)
+    return taken

@@ -100,7 +100,7 @@ class SampledState(KeepsThreads, State, ABC):
         kept: dict[str, Any] = self.__dict__
         if "_sample" not in kept:
             size = sample_sizes(self.problem)[self.level]
-            kept["_sample"] = draw(self.problem, size, self.seed)
+            kept["_sample"] = draw(self.problem, size, self.seed, self.threads)
         sample: Sample = kept["_sample"]
         return sample
 
