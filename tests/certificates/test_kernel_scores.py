@@ -15,10 +15,12 @@ from hinge.certificates import (
     kernel_operands,
     kernel_panels,
     kernel_scores,
+    kernel_stacks,
     kkt,
 )
 from hinge.certificates.kernel_machine import Machine
 from hinge.certificates.kernel_scores import scores_at, support_scores
+from hinge.certificates.kernel_stacks import Stacks
 from hinge.kernels import (
     RBF,
     CallableKernel,
@@ -103,14 +105,15 @@ def _exact(kernel: Kernel, rows: Rows, ids: np.ndarray, support: np.ndarray) -> 
 @pytest.fixture
 def small_panels(monkeypatch: pytest.MonkeyPatch) -> None:
     """Cut everything into panels so small that every kind of edge is met."""
-    for module in (kernel_operands, kernel_panels, kernel_scores):
-        monkeypatch.setattr(module, "PANEL_ROWS", 4)
     for module in (kernel_panels, kernel_machine, kernel_scores):
         monkeypatch.setattr(module, "PANEL_COLUMNS", 9)
     monkeypatch.setattr(kernel_panels, "_SINGLE_TERMS", 2)
     monkeypatch.setattr(kernel_machine, "_PREPARED_BYTES", 2000)
     monkeypatch.setattr(kernel_operands, "_WORTH_PAIRING", 1)
-    monkeypatch.setattr(kernel_scores, "_TASK_VALUES", 100)
+    for module in (kernel_stacks, kernel_operands, kernel_panels, kernel_scores):
+        monkeypatch.setattr(module, "PANEL_ROWS", 4)
+    monkeypatch.setattr(kernel_stacks, "SPARSE_PANEL_ROWS", 8)
+    monkeypatch.setattr(kernel_stacks, "_TASK_VALUES", 100)
     monkeypatch.setattr(Machine.cuts, "__defaults__", (9,))
 
 
@@ -321,7 +324,7 @@ def test_a_check_that_raises_abandons_the_certificate_between_any_panels(monkeyp
     X, y = _blobs(3000, 5)
     problem = Problem(X, y, C=0.5, kernel=RBF(0.05))
     point = _machine(problem, 1400)
-    monkeypatch.setattr(kernel_scores, "_TASK_VALUES", 1)
+    monkeypatch.setattr(kernel_stacks, "_TASK_VALUES", 1)
     unhurried = Countdown(np.inf)
     gap(problem, point, check=unhurried)
     assert unhurried.calls > 12
@@ -367,11 +370,39 @@ def test_the_pass_takes_little_memory(sparse: bool) -> None:
 
 
 @pytest.mark.parametrize(("kernel", "n_support"), [(RBF(0.1), 40_000), (Laplacian(0.1), 3000)])
-def test_a_task_is_short_enough_to_be_interrupted(kernel: Kernel, n_support: int) -> None:
-    rows = Rows(np.random.default_rng(0).normal(size=(n_support, 3)))
-    machine = Machine(kernel, rows, np.arange(n_support), np.ones(n_support))
-    panels = machine.panels((rows, np.arange(10)))
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_task_is_short_enough_to_be_interrupted(
+    kernel: Kernel, n_support: int, sparse: bool
+) -> None:
+    X = np.random.default_rng(0).normal(size=(n_support, 3))
+    rows, ids = Rows(sp.csr_array(X) if sparse else X), np.arange(n_support)
+    machine = Machine(kernel, rows, ids, np.ones(n_support))
+    heights = machine.cuts(kernel_stacks.panel_rows(machine))
+    stacks = Stacks(machine, machine.panels((rows, ids)), (rows, ids), heights)
+    assert [height for stack in stacks.heights for height in stack] == heights
     for cuts in machine.loads():
-        load = kernel_scores._Load(machine, panels, cuts, [])
-        values = load.stack * kernel_panels.PANEL_ROWS * (load.end - load.begin)
-        assert values <= (1 << 25 if machine.is_fast else 1 << 17)
+        width = cuts[-1][1] - cuts[0][0]
+        tallest = max(stack[-1][1] - stack[0][0] for stack in stacks.heights)
+        assert tallest * width <= (1 << 25 if machine.is_fast else 1 << 17)
+
+
+@pytest.mark.parametrize(("kept_bytes", "times"), [(1 << 23, 1), (0, 3)])
+def test_small_rows_are_prepared_once_for_all_support_vectors(
+    kept_bytes: int, times: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, _ = _blobs(2000, 5)
+    rows, everyone = Rows(X), np.arange(2000)
+    machine = Machine(RBF(0.05), rows, everyone[:1500], np.ones(1500))
+    monkeypatch.setattr(kernel_machine, "_PREPARED_BYTES", 5 * 512 * 8)
+    monkeypatch.setattr(kernel_stacks, "_KEPT_BYTES", kept_bytes)
+    assert len(machine.loads()) == 3
+    prepared = np.zeros(2000, dtype=np.int64)
+    original = kernel_panels.ProductPanels.panel
+
+    def watched(self, some: Rows, ids: np.ndarray):
+        prepared[ids] += 1
+        return original(self, some, ids)
+
+    monkeypatch.setattr(kernel_panels.ProductPanels, "panel", watched)
+    scores_at(machine, (rows, everyone))
+    np.testing.assert_array_equal(prepared, times)

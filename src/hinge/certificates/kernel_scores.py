@@ -26,6 +26,7 @@ from hinge.block_map import map_numbers
 from hinge.certificates.kernel_machine import Cut, Machine, row_factors
 from hinge.certificates.kernel_operands import PANEL_ROWS, Wanted
 from hinge.certificates.kernel_panels import PANEL_COLUMNS, Columns, Panel, Panels
+from hinge.certificates.kernel_stacks import Stacks, panel_rows
 from hinge.inequality import UNIT_ROUNDOFF, rounding_factor
 from hinge.losses import Loss
 from hinge.problem import Problem
@@ -36,8 +37,6 @@ Ids = NDArray[np.int64]
 Check = Callable[[], None]
 Signs = NDArray[np.int8] | Floats
 
-STACK = 8  # panels of rows that meet a panel of support vectors while it is in the cache,
-_TASK_VALUES = 1 << 25  # if that makes no more values than this: some 50 ms, after which check asks
 _FEW_VALUES = 1 << 19  # which take less time than telling support vectors and other rows apart
 _FEW_ROWS = 1024  # so few are computed in float64 at once
 _WORTH_IT = 0.5  # of a margin: a bound on errors that leaves most rows decided
@@ -131,18 +130,16 @@ class _Load:
         """The one after the last."""
         return self.cuts[-1][1]
 
-    @property
-    def stack(self) -> int:
-        """How many panels of rows are taken at a time."""
-        if self.machine.is_dear:
-            return 1
-        return max(1, min(STACK, _TASK_VALUES // (PANEL_ROWS * (self.end - self.begin))))
-
     @staticmethod
-    def prepared(machine: Machine, panels: Panels, cuts: list[Cut]) -> _Load:
+    def prepared(machine: Machine, panels: Panels, cuts: list[Cut], threads: int) -> _Load:
         """Prepare the support vectors of some cuts."""
-        columns = [panels.columns(machine.rows, machine.ids[slice(*cut)]) for cut in cuts]
-        return _Load(machine, panels, cuts, columns)
+
+        def columns(number: int) -> list[Columns]:
+            return [panels.columns(machine.rows, machine.ids[slice(*cuts[number])])]
+
+        return _Load(
+            machine, panels, cuts, map_numbers(columns, len(cuts), list.__add__, threads=threads)
+        )
 
     def add(self, sums: Floats, values: Floats, cut: Cut, columns: Columns) -> None:
         """Add what a panel of values gives to the sums of its rows."""
@@ -154,26 +151,21 @@ class _Load:
 
 @dataclass(frozen=True)
 class _Rectangle:
-    """Rows against prepared support vectors, a panel of rows at a time."""
+    """Rows against prepared support vectors, a stack of rows at a time."""
 
     load: _Load
-    wanted: Wanted
+    stacks: Stacks
     sums: _Sums
 
     def __call__(self, number: int) -> None:
         """Add what the support vectors give to a stack of panels of rows."""
-        rows, ids = self.wanted
-        panels = self.load.panels
-        height = self.load.stack * PANEL_ROWS
-        first = number * height
-        starts = range(first, min(first + height, len(ids)), PANEL_ROWS)
-        stack = [panels.panel(rows, ids[start : start + PANEL_ROWS]) for start in starts]
+        panels, stack = self.load.panels, self.stacks.panels(number)
         sums = [np.zeros((3, len(panel.factors))) for panel in stack]
         for cut, columns in zip(self.load.cuts, self.load.columns, strict=True):
             for panel, found in zip(stack, sums, strict=True):
                 self.load.add(found, panels.values(panel, columns), cut, columns)
-        for start, panel, found in zip(starts, stack, sums, strict=True):
-            these = slice(start, start + len(panel.factors))
+        for height, panel, found in zip(self.stacks.heights[number], stack, sums, strict=True):
+            these = slice(*height)
             self.sums.sums[:, these] += found * panel.factors
             self.sums.relative[these], self.sums.absolute[these] = panels.error(panel)
 
@@ -183,14 +175,13 @@ class _Triangle:
     """Support vectors against those prepared that come after them: half of a symmetric matrix."""
 
     load: _Load
-    heights: list[Cut]
+    stacks: Stacks
     sums: _Sums
 
     def __call__(self, number: int) -> Floats:
         """Add what comes after a stack of rows to it; return what it gives to what comes after."""
-        load, machine, panels = self.load, self.load.machine, self.load.panels
-        heights = self.heights[number * load.stack : (number + 1) * load.stack]
-        stack = [panels.panel(machine.rows, machine.ids[slice(*height)]) for height in heights]
+        load, panels = self.load, self.load.panels
+        heights, stack = self.stacks.heights[number], self.stacks.panels(number)
         sums = [np.zeros((3, len(panel.factors))) for panel in stack]
         mirrored = np.zeros((3, load.end - load.begin))
         for cut, columns in zip(load.cuts, load.columns, strict=True):
@@ -253,10 +244,12 @@ def scores_at(
     if not len(machine.ids) or not n:
         return Scores.zeros(n)
     panels = panels or machine.panels(wanted)
+    height = panel_rows(machine)
+    heights = [(start, min(start + height, n)) for start in range(0, n, height)]
+    stacks = Stacks(machine, panels, wanted, heights)
     for cuts in machine.loads():
-        rectangle = _Rectangle(_Load.prepared(machine, panels, cuts), wanted, sums)
-        count = -(-n // (rectangle.load.stack * PANEL_ROWS))
-        map_numbers(rectangle, count, _nothing, threads=threads, check=check)
+        rectangle = _Rectangle(_Load.prepared(machine, panels, cuts, threads), stacks, sums)
+        map_numbers(rectangle, len(stacks), _nothing, threads=threads, check=check)
     return sums.finished(machine, wanted)
 
 
@@ -269,12 +262,11 @@ def support_scores(machine: Machine, threads: int = 1, check: Check | None = Non
     sums = _Sums(n)
     panels = machine.panels(wanted)
     # Panels of rows lie within panels of columns, so that the diagonal is met in one piece.
-    heights = machine.cuts(PANEL_ROWS)
+    stacks = Stacks(machine, panels, wanted, machine.cuts(panel_rows(machine)))
     for cuts in machine.loads():
-        load = _Load.prepared(machine, panels, cuts)
-        before = [height for height in heights if height[0] < load.end]
-        count = -(-len(before) // load.stack)
-        triangle = _Triangle(load, before, sums)
+        load = _Load.prepared(machine, panels, cuts, threads)
+        count = sum(heights[0][0] < load.end for heights in stacks.heights)
+        triangle = _Triangle(load, stacks, sums)
         mirrored = map_numbers(triangle, count, np.add, threads=threads, check=check)
         factors = np.concatenate([columns.factors for columns in load.columns])
         sums.sums[:, load.begin : load.end] += mirrored * factors
