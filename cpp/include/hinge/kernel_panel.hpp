@@ -22,6 +22,7 @@
 #include "hinge/kernel.hpp"
 #include "hinge/registers.hpp"
 #include "hinge/rows.hpp"
+#include "hinge/transpose.hpp"
 
 namespace hinge {
 
@@ -94,7 +95,7 @@ class Panel {
         }
         const std::int64_t features = places_.empty() ? rows.width : features_;
         values_.assign(static_cast<std::size_t>(features * kPanelRows<Real>), Real{0});
-        for (std::int64_t lane = 0; lane < count; ++lane) {
+        for (std::int64_t lane = turn_over(rows, numbers, count, centre); lane < count; ++lane) {
             for_entries(rows, numbers[lane], centre, [&](std::int64_t feature, Real value) {
                 values_[static_cast<std::size_t>(place(feature) * kPanelRows<Real> + lane)] = value;
             });
@@ -116,6 +117,41 @@ class Panel {
     static std::int64_t registers_for(std::int64_t count) noexcept {
         constexpr std::int64_t kStep = kRegistersAtOnce * kLanes<Real>;
         return (count + kStep - 1) / kStep * kRegistersAtOnce;
+    }
+
+    // Rows that lie in memory as the panel has them are taken in squares, as far as these go;
+    // returns how many rows that were.
+    std::int64_t turn_over(const DenseRows<Real>& rows, const std::int64_t* numbers,
+                           std::int64_t count, const Centre<Real>& centre) {
+        constexpr std::int64_t kSide = kLanes<float>;
+        std::int64_t lane = 0;
+        if constexpr (sizeof(Real) == sizeof(float)) {
+            if (centre.values != nullptr || !places_.empty()) {
+                return 0;
+            }
+            for (; lane + kSide <= count; lane += kSide) {
+                const Real* some[kSide];
+                for (std::int64_t r = 0; r < kSide; ++r) {
+                    some[r] = rows.row(numbers[lane + r]);
+                }
+                std::int64_t k = 0;
+                for (; k + kSide <= rows.width; k += kSide) {
+                    transpose_rows(some, k, values_.data() + k * kPanelRows<Real> + lane,
+                                   kPanelRows<Real>);
+                }
+                for (; k < rows.width; ++k) {
+                    for (std::int64_t r = 0; r < kSide; ++r) {
+                        values_[static_cast<std::size_t>(k * kPanelRows<Real> + lane + r)] =
+                            some[r][k];
+                    }
+                }
+            }
+        }
+        return lane;
+    }
+    template <class Rows>
+    std::int64_t turn_over(const Rows&, const std::int64_t*, std::int64_t, const Centre<Real>&) {
+        return 0;
     }
 
     template <class Rows>

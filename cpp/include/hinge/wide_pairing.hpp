@@ -173,10 +173,14 @@ void pair_all_wide_rows(const Real* const* rows, std::int64_t count, std::int64_
         for (; r + kRows <= count; r += kRows) {
             pair_wide_rows<Real, kRows, kWide>(rows + r, begin, end, from, out + r * kStride);
         }
-        for (; r + 2 <= count; r += 2) {
-            pair_wide_rows<Real, 2, kWide>(rows + r, begin, end, from, out + r * kStride);
+        for (; r + 4 <= count; r += 4) {
+            pair_wide_rows<Real, 4, kWide>(rows + r, begin, end, from, out + r * kStride);
         }
-        if (r < count) {
+        if (r + 3 == count) {
+            pair_wide_rows<Real, 3, kWide>(rows + r, begin, end, from, out + r * kStride);
+        } else if (r + 2 == count) {
+            pair_wide_rows<Real, 2, kWide>(rows + r, begin, end, from, out + r * kStride);
+        } else if (r < count) {
             pair_wide_rows<Real, 1, kWide>(rows + r, begin, end, from, out + r * kStride);
         }
     }
