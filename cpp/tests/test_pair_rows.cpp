@@ -103,13 +103,16 @@ std::vector<float> whole_matrix(const Data& data, Values& values) {
 
 void check_set(hinge::PairRows<Values>& rows, const std::vector<float>& matrix,
                const std::vector<std::int64_t>& set) {
-    std::vector<float> found(set.size() * set.size());
-    rows.among(set, found.data());
+    const auto found = rows.among(set);
     for (std::size_t a = 0; a < set.size(); ++a) {
+        const auto k = static_cast<std::int64_t>(a);
+        const float own = matrix[set[a] * kCount + set[a]];
+        check_equal(found.own(k), static_cast<double>(own), "a value of the diagonal");
+        const float* const row = found.row(k, 0);
         for (std::size_t b = 0; b < set.size(); ++b) {
-            check_equal(found[a * set.size() + b], matrix[set[a] * kCount + set[b]],
-                        "a value of the set");
+            check_equal(row[b], matrix[set[a] * kCount + set[b]], "a value of the set");
         }
+        check(found.row(k, 1) == row, "a row stays where it is");
     }
 }
 

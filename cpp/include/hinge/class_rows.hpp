@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "hinge/aligned.hpp"
 #include "hinge/kernel_rows.hpp"
+#include "hinge/row_store.hpp"
 
 namespace hinge {
 
@@ -27,7 +27,8 @@ class ClassRows {
         : panels_(std::move(panels)),
           numbers_(std::move(numbers)),
           stages_(numbers_.size(), Stage::absent),
-          rows_(numbers_.size()),
+          rows_(numbers_.size(), nullptr),
+          store_(count()),
           room_(room) {}
 
     std::int64_t count() const noexcept { return static_cast<std::int64_t>(numbers_.size()); }
@@ -40,26 +41,19 @@ class ClassRows {
     void find(const std::vector<std::int64_t>& ids, Compute&& compute,
               std::vector<const float*>& found) {
         Claim claim = claim_of(ids);
-        try {
-            std::vector<float*> rows;
-            for (const std::int64_t id : claim.own) {
-                auto& row = rows_[static_cast<std::size_t>(id)];
-                row.resize(numbers_.size());
-                rows.push_back(row.data());
+        if (!claim.own.empty()) {
+            try {
+                compute(claim.own, claim.rows);
+            } catch (...) {
+                settle(claim.own, Stage::absent);
+                throw;
             }
-            if (!claim.own.empty()) {
-                compute(claim.own, rows);
-            }
-        } catch (...) {
-            settle(claim.own, Stage::absent);
-            throw;
+            settle(claim.own, Stage::there);
         }
-        settle(claim.own, Stage::there);
         wait_for(ids, claim);
         found.clear();
         for (std::size_t k = 0; k < ids.size(); ++k) {
-            const auto& row = rows_[static_cast<std::size_t>(ids[k])];
-            found.push_back(claim.is_shared[k] ? row.data() : nullptr);
+            found.push_back(claim.is_shared[k] ? rows_[static_cast<std::size_t>(ids[k])] : nullptr);
         }
     }
 
@@ -67,7 +61,8 @@ class ClassRows {
     enum class Stage : std::uint8_t { absent, begun, there };
 
     struct Claim {
-        std::vector<std::int64_t> own;  // rows that the caller computes
+        std::vector<std::int64_t> own;  // rows that the caller computes,
+        std::vector<float*> rows;       // and where to
         std::vector<bool> is_shared;    // which of the rows asked for are here, or will be
     };
 
@@ -78,9 +73,12 @@ class ClassRows {
             Stage& stage = stages_[static_cast<std::size_t>(id)];
             const bool is_new = stage == Stage::absent && room_ > 0;
             if (is_new) {
+                float*& row = rows_[static_cast<std::size_t>(id)];
+                row = row == nullptr ? store_.take() : row;
+                claim.rows.push_back(row);
+                claim.own.push_back(id);
                 stage = Stage::begun;
                 --room_;
-                claim.own.push_back(id);
             }
             claim.is_shared.push_back(stage != Stage::absent);
         }
@@ -113,7 +111,8 @@ class ClassRows {
     TermPanels<float> panels_;
     std::vector<std::int64_t> numbers_;
     std::vector<Stage> stages_;
-    std::vector<AlignedVector<float>> rows_;
+    std::vector<float*> rows_;
+    RowStore store_;
     std::int64_t room_;
     std::mutex mutex_;
     std::condition_variable changed_;

@@ -6,9 +6,11 @@
 // on.
 //
 // The kernel matrix of a working set is picked from rows that have moved before, also those columns
-// of other rows that are theirs: the kernel is symmetric to the bit. What is left is computed.
+// of other rows that are theirs: the kernel is symmetric to the bit. What is left is computed. Rows
+// of the matrix are picked when steps ask for them: most sets are left before all of them have.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -16,6 +18,7 @@
 #include "hinge/aligned.hpp"
 #include "hinge/cached_rows.hpp"
 #include "hinge/class_rows.hpp"
+#include "hinge/row_store.hpp"
 
 namespace hinge {
 
@@ -29,6 +32,7 @@ class PairRows {
         : sides_{&first, &second},
           begins_{0, first.count()},
           pieces_(static_cast<std::size_t>(first.count() + second.count())),
+          stores_{RowStore(first.count()), RowStore(second.count())},
           values_(values) {}
 
     std::int64_t count() const noexcept { return static_cast<std::int64_t>(pieces_.size()); }
@@ -36,35 +40,33 @@ class PairRows {
     // As if this pair had computed all of its values itself, whatever others had done before.
     std::int64_t computed() const noexcept { return computed_; }
 
-    void among(const std::vector<std::int64_t>& set, float* matrix) {
-        const auto size = static_cast<std::int64_t>(set.size());
-        std::vector<std::int64_t> places;  // in the set, of rows that have not moved yet
-        for (std::int64_t k = 0; k < size; ++k) {
-            const std::int64_t row = set[static_cast<std::size_t>(k)];
-            if (pieces_[static_cast<std::size_t>(row)].own == nullptr) {
-                places.push_back(k);
-            } else {
-                pick(row, set, matrix + k * size);
-            }
+    // The kernel matrix of a set, for as long as no other is asked for.
+    class SetMatrix {
+      public:
+        using Value = float;
+
+        explicit SetMatrix(const PairRows& rows) noexcept : rows_(rows) {}
+
+        double own(std::int64_t k) const noexcept {
+            return static_cast<double>(rows_.own_value(static_cast<std::size_t>(k)));
         }
-        const std::vector<float> among_new = block_of(set, places);
-        const std::size_t count = places.size();
-        std::vector<bool> is_new(set.size(), false);
-        for (std::size_t a = 0; a < count; ++a) {
-            is_new[static_cast<std::size_t>(places[a])] = true;
+        const float* row(std::int64_t k, int /*place*/) const noexcept {
+            return rows_.row(static_cast<std::size_t>(k));
         }
-        for (std::size_t a = 0; a < count; ++a) {
-            float* const row = matrix + places[a] * size;
-            for (std::size_t b = 0; b < count; ++b) {
-                row[places[b]] = among_new[a * count + b];
-            }
-            for (std::int64_t k = 0; k < size; ++k) {
-                if (!is_new[static_cast<std::size_t>(k)]) {
-                    row[k] = matrix[k * size + places[a]];
-                }
-            }
+
+      private:
+        const PairRows& rows_;
+    };
+
+    SetMatrix among(const std::vector<std::int64_t>& set) {
+        set_ = set;
+        is_picked_.assign(set.size(), false);
+        if (picked_.size() < set.size() * set.size()) {
+            picked_.resize(set.size() * set.size());
         }
-        computed_ += static_cast<std::int64_t>(count) * size;
+        compute_new();
+        computed_ += static_cast<std::int64_t>(new_.size() * set.size());
+        return SetMatrix(*this);
     }
 
     void add(const std::vector<std::int64_t>& moved, const std::vector<double>& changes,
@@ -77,7 +79,7 @@ class PairRows {
             const Pieces& pieces = pieces_[static_cast<std::size_t>(row)];
             const int side = side_of(row);
             rows[side].push_back(pieces.own);
-            rows[1 - side].push_back(pieces.other.data());
+            rows[1 - side].push_back(pieces.other);
         }
         for (int side = 0; side < 2; ++side) {
             add_rows(rows[side].data(), changes.data(), static_cast<std::int64_t>(moved.size()),
@@ -87,9 +89,8 @@ class PairRows {
 
   private:
     struct Pieces {
-        const float* own = nullptr;     // at the rows of its class; null before it moves
-        AlignedVector<float> other;     // at the rows of the other class
-        AlignedVector<float> unshared;  // what `own` points to where the class has no room for it
+        const float* own = nullptr;    // at the rows of its class; null before it moves
+        const float* other = nullptr;  // at the rows of the other class
     };
 
     int side_of(std::int64_t row) const noexcept { return row < begins_[1] ? 0 : 1; }
@@ -98,35 +99,71 @@ class PairRows {
         return sides_[side]->numbers()[static_cast<std::size_t>(row - begins_[side])];
     }
 
-    // A kept row at the rows of the set, which come class by class.
-    void pick(std::int64_t row, const std::vector<std::int64_t>& set, float* out) const noexcept {
-        const Pieces& pieces = pieces_[static_cast<std::size_t>(row)];
-        const int side = side_of(row);
-        const float* const at[2] = {side == 0 ? pieces.own : pieces.other.data(),
-                                    side == 0 ? pieces.other.data() : pieces.own};
-        std::size_t k = 0;
-        for (; k < set.size() && set[k] < begins_[1]; ++k) {
-            out[k] = at[0][set[k]];
+    // Finds the rows of the set that have moved, and computes the kernel of the others with each
+    // other.
+    void compute_new() {
+        new_.clear();
+        place_in_new_.assign(set_.size(), -1);
+        at_.resize(set_.size());
+        in_class_.resize(set_.size());
+        std::vector<std::int64_t> numbers;
+        for (std::size_t k = 0; k < set_.size(); ++k) {
+            const Pieces& pieces = pieces_[static_cast<std::size_t>(set_[k])];
+            const int side = side_of(set_[k]);
+            in_class_[k] = set_[k] - begins_[side];
+            if (pieces.own == nullptr) {
+                place_in_new_[k] = static_cast<std::int64_t>(new_.size());
+                new_.push_back(static_cast<std::int64_t>(k));
+                numbers.push_back(number_of(set_[k]));
+            } else {
+                at_[k][side] = pieces.own;
+                at_[k][1 - side] = pieces.other;
+            }
         }
-        for (; k < set.size(); ++k) {
-            out[k] = at[1][set[k] - begins_[1]];
+        among_new_.resize(new_.size() * new_.size());
+        std::vector<float*> rows;
+        for (std::size_t a = 0; a < new_.size(); ++a) {
+            rows.push_back(among_new_.data() + a * new_.size());
+        }
+        if (!new_.empty()) {
+            values_.block(numbers, numbers, rows.data());
         }
     }
 
-    // The kernel of some rows of the set with each other.
-    std::vector<float> block_of(const std::vector<std::int64_t>& set,
-                                const std::vector<std::int64_t>& places) {
-        std::vector<float> block(places.size() * places.size());
-        std::vector<std::int64_t> numbers;
-        std::vector<float*> rows;
-        for (const std::int64_t place : places) {
-            rows.push_back(block.data() + rows.size() * places.size());
-            numbers.push_back(number_of(set[static_cast<std::size_t>(place)]));
+    // The kernel of the k-th row of the set with itself.
+    float own_value(std::size_t k) const noexcept {
+        if (place_in_new_[k] < 0) {
+            return at_[k][side_of(set_[k])][in_class_[k]];
         }
-        if (!numbers.empty()) {
-            values_.block(numbers, numbers, rows.data());
+        return among_new_[static_cast<std::size_t>(place_in_new_[k]) * (new_.size() + 1)];
+    }
+
+    // The k-th row of the set at all of its columns, which come class by class.
+    const float* row(std::size_t k) const noexcept {
+        const std::size_t size = set_.size();
+        float* const out = picked_.data() + k * size;
+        if (is_picked_[k]) {
+            return out;
         }
-        return block;
+        is_picked_[k] = true;
+        if (place_in_new_[k] < 0) {
+            std::size_t j = 0;
+            for (; j < size && set_[j] < begins_[1]; ++j) {
+                out[j] = at_[k][0][in_class_[j]];
+            }
+            for (; j < size; ++j) {
+                out[j] = at_[k][1][in_class_[j]];
+            }
+            return out;
+        }
+        const float* const new_row =
+            among_new_.data() + static_cast<std::size_t>(place_in_new_[k]) * new_.size();
+        const int side = side_of(set_[k]);
+        for (std::size_t j = 0; j < size; ++j) {
+            const std::int64_t place = place_in_new_[j];
+            out[j] = place < 0 ? at_[j][side][in_class_[k]] : new_row[place];
+        }
+        return out;
     }
 
     // Which rows of a class move for the first time, as numbered in the class.
@@ -144,12 +181,10 @@ class PairRows {
         if (ids.empty()) {
             return;
         }
-        const std::int64_t width = sides_[1 - side]->count();
         std::vector<float*> rows;
         for (const std::int64_t id : ids) {
-            auto& other = pieces_[static_cast<std::size_t>(id + begins_[side])].other;
-            other.resize(static_cast<std::size_t>(width));
-            rows.push_back(other.data());
+            rows.push_back(stores_[1 - side].take());
+            pieces_[static_cast<std::size_t>(id + begins_[side])].other = rows.back();
         }
         values_.at(numbers_in(side, ids), sides_[1 - side]->panels(), rows.data());
         find_own(side, ids);
@@ -171,10 +206,9 @@ class PairRows {
             Pieces& pieces = pieces_[static_cast<std::size_t>(ids[k] + begins_[side])];
             pieces.own = found[k];
             if (found[k] == nullptr) {
-                pieces.unshared.resize(static_cast<std::size_t>(shared.count()));
-                pieces.own = pieces.unshared.data();
+                rows.push_back(stores_[side].take());
+                pieces.own = rows.back();
                 unshared.push_back(ids[k]);
-                rows.push_back(pieces.unshared.data());
             }
         }
         if (!unshared.empty()) {
@@ -193,8 +227,17 @@ class PairRows {
     ClassRows* sides_[2];
     std::int64_t begins_[2];  // the first row of either class
     std::vector<Pieces> pieces_;
+    RowStore stores_[2];  // for pieces at either class that nobody shares
     Values& values_;
     std::int64_t computed_ = 0;
+    std::vector<std::int64_t> set_;                // the last set, in order
+    std::vector<std::int64_t> new_;                // places in it of rows that have not moved yet
+    std::vector<std::int64_t> place_in_new_;       // of every row of the set among these, or -1
+    std::vector<float> among_new_;                 // the kernel of these with each other
+    std::vector<std::array<const float*, 2>> at_;  // where others are, at either class
+    std::vector<std::int64_t> in_class_;           // numbers of the set's rows in their classes
+    mutable std::vector<bool> is_picked_;          // rows of the set's matrix that are there
+    mutable AlignedVector<float> picked_;
 };
 
 }  // namespace hinge

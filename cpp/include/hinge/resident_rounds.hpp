@@ -65,7 +65,7 @@ struct RoundsEnd {
 };
 
 // Rows are the kernel rows, computed when they are asked for:
-//   rows.among(set, matrix)            writes the kernel matrix of the set, row after row
+//   rows.among(set)                    the kernel matrix of the set, as working_set.hpp takes it
 //   rows.add(moved, changes, scores)   adds the rows of what has moved, times its change, in order
 //   rows.computed()                    how many kernel values that has taken so far
 template <class Rows>
@@ -77,7 +77,14 @@ class ResidentRounds {
           limits_(limits),
           chosen_(std::move(previous)),
           rows_(rows),
-          gradient_(static_cast<std::size_t>(program.count)) {}
+          gradient_(static_cast<std::size_t>(program.count)),
+          not_up_(gradient_.size()),
+          not_down_(gradient_.size()) {
+        for (std::int64_t k = 0; k < program.count; ++k) {
+            note_bounds(k);
+            taking_part_ += program.settled[k] ? 0 : 1;
+        }
+    }
 
     // Goes on with rounds; what it returns counts all calls so far.
     RoundsEnd run() {
@@ -117,7 +124,7 @@ class ResidentRounds {
     struct Candidate {
         double badness;
         std::uint32_t tie;
-        std::int64_t row;
+        std::int32_t row;
 
         bool operator<(const Candidate& other) const noexcept {
             return badness != other.badness ? badness < other.badness : tie < other.tie;
@@ -130,26 +137,32 @@ class ResidentRounds {
         return end_;
     }
 
-    bool may_grow(std::int64_t k) const noexcept {
-        return !program_.settled[k] && program_.beta[k] < program_.upper[k];
-    }
-    bool may_shrink(std::int64_t k) const noexcept {
-        return !program_.settled[k] && program_.beta[k] > program_.lower[k];
+    // Notes in which directions a row may move.
+    void note_bounds(std::int64_t k) noexcept {
+        const auto at = static_cast<std::size_t>(k);
+        const bool takes_part = !program_.settled[k];
+        not_up_[at] = takes_part && program_.beta[k] < program_.upper[k] ? 0.0 : kInfinity;
+        not_down_[at] = takes_part && program_.beta[k] > program_.lower[k] ? 0.0 : -kInfinity;
     }
     bool is_inside(std::int64_t k) const noexcept {
-        return program_.beta[k] > program_.lower[k] && program_.beta[k] < program_.upper[k];
+        const auto at = static_cast<std::size_t>(k);
+        return not_up_[at] == not_down_[at];
     }
 
     // Brings the gradient up to date; returns by how much it violates the optimality conditions.
     double find_gradient() noexcept {
+        const double* const not_up = not_up_.data();
+        const double* const not_down = not_down_.data();
+        double* const gradient = gradient_.data();
         double up = kInfinity;
         double down = -kInfinity;
+#pragma omp simd reduction(min : up) reduction(max : down)
         for (std::int64_t k = 0; k < program_.count; ++k) {
             const double e =
                 program_.scores[k] + program_.diagonal[k] * program_.beta[k] - program_.linear[k];
-            gradient_[static_cast<std::size_t>(k)] = e;
-            up = may_grow(k) && e < up ? e : up;
-            down = may_shrink(k) && e > down ? e : down;
+            gradient[k] = e;
+            up = e + not_up[k] < up ? e + not_up[k] : up;
+            down = e + not_down[k] > down ? e + not_down[k] : down;
         }
         end_.up = up;
         end_.down = down;
@@ -161,16 +174,14 @@ class ResidentRounds {
     }
 
     // The rows of the next set, in order.
-    std::vector<std::int64_t> choice() const {
+    std::vector<std::int64_t> choice() {
         std::int64_t inside = 0;
-        std::int64_t taking_part = 0;
         for (std::int64_t k = 0; k < program_.count; ++k) {
             inside += is_inside(k) ? 1 : 0;
-            taking_part += program_.settled[k] ? 0 : 1;
         }
         const std::int64_t size = std::min(std::max(2 * inside, limits_.fewest), limits_.most);
         std::vector<std::int64_t> rows;
-        if (size >= taking_part) {
+        if (size >= taking_part_) {
             for (std::int64_t k = 0; k < program_.count; ++k) {
                 if (!program_.settled[k]) {
                     rows.push_back(k);
@@ -182,27 +193,33 @@ class ResidentRounds {
             if (4 * static_cast<std::int64_t>(rows.size()) >= 3 * size) {
                 break;
             }
-            if (is_inside(k) && !program_.settled[k]) {
+            if (is_inside(k)) {
                 rows.push_back(k);
             }
         }
         const std::int64_t room = (size - static_cast<std::int64_t>(rows.size())) / 2;
-        append_worst(room, 1.0, [this](std::int64_t k) { return may_grow(k); }, rows);
-        append_worst(room, -1.0, [this](std::int64_t k) { return may_shrink(k); }, rows);
+        // Rows that no other could draw away from where they are would only take part for nothing.
+        const double least = program_.is_balanced ? end_.up : 0.0;
+        const double most = program_.is_balanced ? end_.down : 0.0;
+        append_worst(room, 1.0, not_up_, most, rows);
+        append_worst(room, -1.0, not_down_, -least, rows);
         std::sort(rows.begin(), rows.end());
         rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
         return rows;
     }
 
-    // Appends those of the rows that may move whose gradient times the sign is smallest.
-    template <class May>
-    void append_worst(std::int64_t most, double sign, May may,
-                      std::vector<std::int64_t>& rows) const {
-        std::vector<Candidate> found;
+    // Appends those of the rows that may move whose gradient times the sign is smallest, and below
+    // the limit.
+    void append_worst(std::int64_t most, double sign, const std::vector<double>& not_this_way,
+                      double limit, std::vector<std::int64_t>& rows) {
+        std::vector<Candidate>& found = candidates_;
+        found.clear();
         for (std::int64_t k = 0; k < program_.count; ++k) {
-            if (may(k)) {
+            const auto at = static_cast<std::size_t>(k);
+            const double badness = sign * (gradient_[at] + not_this_way[at]);
+            if (badness < limit) {
                 const std::uint32_t tie = static_cast<std::uint32_t>(k) * 0x9E3779B1U;
-                found.push_back({sign * gradient_[static_cast<std::size_t>(k)], tie, k});
+                found.push_back({badness, tie, static_cast<std::int32_t>(k)});
             }
         }
         if (most < static_cast<std::int64_t>(found.size())) {
@@ -217,19 +234,18 @@ class ResidentRounds {
     // Solves the program over the set; returns whether more than the wanted violation is left.
     bool solve(double wanted) {
         const auto size = static_cast<std::int64_t>(chosen_.size());
-        AlignedVector<double> parts[5];
+        AlignedVector<double>(&parts)[5] = parts_;
         const double* const wholes[5] = {program_.diagonal, program_.lower, program_.upper,
                                          program_.beta, gradient_.data()};
         for (int part = 0; part < 5; ++part) {
+            parts[part].clear();
             for (const std::int64_t k : chosen_) {
                 parts[part].push_back(wholes[part][k]);
             }
         }
-        AlignedVector<float> kernel(static_cast<std::size_t>(size * size));
         const std::int64_t before = rows_.computed();
-        rows_.among(chosen_, kernel.data());
+        auto matrix = rows_.among(chosen_);
         work_ += (rows_.computed() - before) * limits_.stored;
-        WholeMatrix<float> matrix{kernel.data(), size};
         WorkingSetSolver solver(
             {size, parts[0].data(), parts[1].data(), parts[2].data(), parts[3].data(),
              parts[4].data(), program_.is_balanced, PairRule::second_order},
@@ -247,6 +263,7 @@ class ResidentRounds {
                 moved_.push_back(chosen_[static_cast<std::size_t>(k)]);
                 changes_.push_back(after - beta);
                 beta = after;
+                note_bounds(moved_.back());
             }
         }
         return end.violation > wanted;
@@ -264,6 +281,11 @@ class ResidentRounds {
     std::vector<std::int64_t> chosen_;
     Rows& rows_;
     std::vector<double> gradient_;
+    std::vector<double> not_up_;    // 0 where a row may grow, infinity where not
+    std::vector<double> not_down_;  // 0 where it may shrink, minus infinity where not
+    std::int64_t taking_part_ = 0;
+    std::vector<Candidate> candidates_;
+    AlignedVector<double> parts_[5];   // of the program and its variables, those of the set
     std::vector<std::int64_t> moved_;  // rows of the set that have moved, in order
     std::vector<double> changes_;
     std::int64_t work_ = 0;

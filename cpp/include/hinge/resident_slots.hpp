@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "hinge/aligned.hpp"
 #include "hinge/cached_rows.hpp"
+#include "hinge/working_set.hpp"
 
 namespace hinge {
 
@@ -29,8 +31,10 @@ class SlotRows {
     std::int64_t computed() const noexcept { return computed_; }
 
     // Kept rows are looked up, others computed as far as the set needs them.
-    void among(const std::vector<std::int64_t>& set, float* matrix) {
+    WholeMatrix<float> among(const std::vector<std::int64_t>& set) {
         const auto size = static_cast<std::int64_t>(set.size());
+        matrix_.resize(set.size() * set.size());
+        float* const matrix = matrix_.data();
         std::vector<std::int64_t> missing;
         std::vector<float*> rows;
         for (std::int64_t k = 0; k < size; ++k) {
@@ -45,6 +49,7 @@ class SlotRows {
             }
         }
         compute(missing, set.data(), size, rows);
+        return {matrix, size};
     }
 
     void add(const std::vector<std::int64_t>& moved, const std::vector<double>& changes,
@@ -85,6 +90,7 @@ class SlotRows {
     ResidentSlots slots_;
     std::int64_t count_;
     Fill& fill_;
+    AlignedVector<float> matrix_;
     std::int64_t free_ = 0;  // no slot before it is free
     std::int64_t computed_ = 0;
 };
