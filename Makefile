@@ -117,7 +117,7 @@ native: $(VENV)/build.installed
 	$(BIN)/ctest --test-dir build/native-sanitized --output-on-failure --no-tests=error
 
 asan: $(ENVIRONMENT)
-	$(BIN)/python tools/sanitized_tests.py $(PYTEST_ARGUMENTS)
+	TEST_WORKERS=$(TEST_WORKERS) $(BIN)/python tools/sanitized_tests.py $(PYTEST_ARGUMENTS)
 
 # --- hostile files ---------------------------------------------------------------------------
 

@@ -15,6 +15,13 @@ settings.register_profile("default", deadline=None)
 settings.register_profile(
     "ci", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
+settings.register_profile(
+    "sanitized",
+    deadline=None,
+    derandomize=True,
+    max_examples=5,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 _DEFAULT_SEEDS = "0"

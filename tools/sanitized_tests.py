@@ -2,7 +2,9 @@
 
 The core is built as a wheel of its own under ``build/asan`` and laid before the environment's
 packages by a small environment, so that the editable install there is neither used nor changed.
-Leaks are not counted: the interpreter itself keeps memory until the process ends.
+Leaks are not counted: the interpreter itself keeps memory until the process ends. Properties are
+tried on a few examples each (the profile in tests/conftest.py): many examples run the same code
+again, and under sanitizers the whole suite would take hours.
 
 Usage: python tools/sanitized_tests.py [PYTEST_ARGUMENT ...]
    or: python tools/sanitized_tests.py --python PYTHON_ARGUMENT ...
@@ -117,6 +119,7 @@ def run_sanitized(arguments: list[str]) -> int:
         "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
         # Small Python objects come from malloc, where the sanitizer sees them.
         "PYTHONMALLOC": "malloc",
+        "HYPOTHESIS_PROFILE": os.environ.get("HYPOTHESIS_PROFILE", "sanitized"),
     }
     confirm_core(python, site, environment)
     status = subprocess.call([str(python), *arguments], cwd=ROOT, env=environment)
@@ -132,6 +135,7 @@ def main(arguments: list[str]) -> int:
     if arguments[:1] == ["--python"]:
         return run_sanitized(arguments[1:])
     command = ["-m", "pytest", "-p", "no:cacheprovider", "--capture=sys", "-m", "not slow"]
+    command += ["-n", os.environ.get("TEST_WORKERS", "2"), "--dist", "loadfile"]
     chosen = arguments or ["tests", "src/hinge"]
     return run_sanitized([*command, *(unpacked(argument) for argument in chosen)])
 
