@@ -36,6 +36,15 @@ def test_rows_used_least_recently_make_room() -> None:
     assert (cache.hits, cache.misses) == (5, 12)
 
 
+def test_where_none_has_to_go_only_free_slots_are_given() -> None:
+    cache = KernelCache(N, N, MEGABYTES)
+    _kept(cache, *range(8))
+    cache.slots(np.asarray([30]))
+    assert len(cache.make_room(np.asarray([30, 31, 32]), replace=False)) == 2
+    assert (cache.lookup(np.asarray([*range(8), 30, 31])) >= 0).all()
+    assert len(cache.make_room(np.asarray([33]), replace=False)) == 0
+
+
 def test_no_more_than_there_is_room_for() -> None:
     cache = KernelCache(N, N, MEGABYTES)
     cache.slots(np.arange(30))

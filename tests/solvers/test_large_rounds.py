@@ -62,6 +62,19 @@ def test_a_run_in_two_parts_has_the_same_bits(calls: int) -> None:
     assert rest.steps == whole.steps
 
 
+def test_while_rows_rest_none_is_computed_for_them_in_the_place_of_another() -> None:
+    state = SOLVER.start(PROBLEMS[0])
+    while (state.cache.kept < 0).any() or not len(state.queue):
+        SOLVER.step(state, 0)
+    state.group[state.beta == 0.0] = 0
+    active = int(np.count_nonzero(~state.resting))
+    missing = int(np.count_nonzero(state.cache.lookup(state.queue) < 0))
+    before = state.source.computed
+    SOLVER.step(state, 0)
+    assert active < N // 2
+    assert 0 < state.source.computed - before <= missing * active
+
+
 def test_sums_are_those_of_the_coefficients() -> None:
     """What was kept, added and made up for comes to the same as all of it at once."""
     state = solve(PROBLEMS[0], SOLVER, STOP).state

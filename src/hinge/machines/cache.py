@@ -131,7 +131,7 @@ class KernelCache:
         self.misses += len(ids) - len(kept)
         return found
 
-    def make_room(self, ids: Ids) -> Ids:
+    def make_room(self, ids: Ids, *, replace: bool = True) -> Ids:
         """Give slots to rows that are not kept, as many as there may be; the first come first.
 
         Rows used in this round stay. The new ones are to be written.
@@ -140,13 +140,16 @@ class KernelCache:
         ----------
         ids : ndarray of int64
             Rows that are not kept.
+        replace : bool, default=True
+            Whether others may have to go.
 
         Returns
         -------
         ndarray of int64
             The slots of the first rows of ``ids``; it may be shorter.
         """
-        replaceable = np.flatnonzero(self.used < self._clock)
+        can_go = self.used < self._clock if replace else self.kept < 0
+        replaceable = np.flatnonzero(can_go)
         oldest = np.argsort(self.used[replaceable], kind="stable")[: len(ids)]
         slots = np.sort(replaceable[oldest])
         before = self.kept[slots]

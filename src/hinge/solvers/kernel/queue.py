@@ -31,8 +31,12 @@ def advance_queue(state: KernelState) -> None:
     ids = np.concatenate((ids[inside], ids[~inside]))
     changes = np.concatenate((changes[inside], changes[~inside]))
     limit = max(ROWS_A_STEP, VALUES_A_STEP // len(scores) // ROWS_A_STEP * ROWS_A_STEP)
-    stored = state.cache.make_room(ids[: min(int(np.count_nonzero(inside)), limit)])
-    everywhere = len(stored) if state.resting.any() else limit
+    # A row that is stored is computed everywhere. While some rest that is not worth it for one that
+    # takes the place of another: with more rows inside than slots, each would soon go the same way.
+    some_rest = bool(state.resting.any())
+    to_store = ids[: min(int(np.count_nonzero(inside)), limit)]
+    stored = state.cache.make_room(to_store, replace=not some_rest)
+    everywhere = len(stored) if some_rest else limit
     _add_everywhere(state, old, (ids[:everywhere], changes[:everywhere]), stored, scores)
     some = slice(everywhere, limit)
     _add_to_active(state, ids[some], changes[some], scores)
