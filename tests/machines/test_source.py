@@ -76,6 +76,22 @@ def test_rows_are_kept_while_they_are_added(kernel, sparse: bool) -> None:
         values.release()
 
 
+@pytest.mark.parametrize("n_kept", [0, 3])
+def test_a_callers_function_sees_every_pair_once_and_never_no_rows(n_kept: int) -> None:
+    sizes: list[tuple[int, int]] = []
+
+    def function(X: np.ndarray, Z: np.ndarray) -> np.ndarray:
+        sizes.append((len(X), len(Z)))
+        return _by_hand(X, Z)
+
+    values = _source(CallableKernel(function))
+    sizes.clear()
+    kept = np.zeros((5, N), dtype=np.float32), np.arange(n_kept)
+    values.add_and_keep(np.arange(20), np.ones(20), np.zeros(N), kept, (lambda *_: None, 1))
+    assert all(min(size) > 0 for size in sizes)
+    assert sum(a * b for a, b in sizes) == 20 * N
+
+
 def test_what_is_done_before_needs_no_new_rows() -> None:
     values, marked = _source(RBF(0.3)), np.zeros(N)
     none = np.zeros(0, dtype=np.int64)

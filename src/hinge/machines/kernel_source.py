@@ -279,17 +279,9 @@ class KernelSource(ABC):
     def _adding(self, terms: Terms, columns: Ids | None, out: Floats, exact: bool) -> Piece:
         """Return what adds the sums at some of the columns."""
 
+    @abstractmethod
     def _keeping(self, terms: Terms, out: Floats, kept: tuple[Singles, Ids]) -> Piece:
-        """Return what adds the sums at some rows, and writes the first terms."""
-        adding = self._adding(terms, None, out, exact=False)
-        rows, slots = kept
-        filling = self._filling(terms[0][: len(slots)], None, rows, slots)
-
-        def piece(first: int, stop: int) -> None:
-            filling(first, stop)
-            adding(first, stop)
-
-        return piece
+        """Return what adds the sums at some rows, and writes the first terms, if any."""
 
     def _share(self, work: Piece, n_terms: int, n_columns: int) -> None:
         """Do work that needs kernel values on pieces of the columns."""

@@ -146,6 +146,16 @@ class PythonSource(KernelSource):
 
         return piece
 
+    def _keeping(self, terms: Terms, out: Floats, kept: tuple[Singles, Ids]) -> Piece:
+        (ids, coef), (block, slots) = terms, kept
+
+        def piece(first: int, stop: int) -> None:
+            values = self._values(ids, None, first, stop).astype(np.float32)
+            block[slots, first:stop] = values[:, : len(slots)].T
+            out[first:stop] += values @ coef
+
+        return piece
+
 
 def source(
     kernel: Kernel, rows: Rows, spare_mb: float = 0.0, present: Ids | None = None
