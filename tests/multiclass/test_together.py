@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from hinge import SVC, Point, Status, Stop
 from hinge.certificates import gap
+from hinge.errors import InvalidWeightsError
 from hinge.kernels import RBF, Laplacian, Polynomial
 from hinge.losses import get_loss
 from hinge.multiclass import ClassPairs, Labels, Objective, Plan, pair_batch, solve_one_vs_one
@@ -22,6 +23,9 @@ from hinge.solvers import Decomposition, StopFlag
 from hinge.solvers.kernel import class_pairs
 
 OBJECTIVE = Objective(get_loss("hinge"), 3.0, Intercept.FREE, kernel=RBF(0.4))
+# For one pair at a time: the copy and the panels of the rows, the matrices of a pair and its set,
+# and what memory is taken for at a time.
+NEEDED_MB = 4.0 * (600 * 6 + 5 * 128 * 6 + 3 * 240**2 + 256 * (240 + 600)) / 2**20
 PLAN = Plan(Decomposition(tolerance=1e-3), Stop(gap=None, kkt=1e-3), at_once=2)
 
 
@@ -73,13 +77,54 @@ def test_where_rows_find_no_room_changes_no_bit() -> None:
     rows, pairs = data()
     expected = [solution.dual_coef for solution in one_by_one(rows, pairs)]
     # Room for the rows of a pair and the data, and for some shared rows, or none.
-    needed = 4.0 * (600 * 12 + 2 * (240**2 + 240**2)) / 2**20
-    for megabytes in (needed + 0.05, needed + 0.005):
+    for megabytes in (NEEDED_MB + 0.05, NEEDED_MB + 0.005):
         solver = Decomposition(cache_mb=megabytes, tolerance=1e-3)
         found = together(rows, pairs, solver=solver, at_once=1, threads=1)
         assert len(found) == 10
         for number, coef in enumerate(expected):
             np.testing.assert_array_equal(found[number].dual_coef, coef)
+
+
+def test_threads_without_memory_wait_and_change_no_bit() -> None:
+    rows, pairs = data()
+    solver = Decomposition(cache_mb=(NEEDED_MB + 0.05) / 2, tolerance=1e-3)
+    one, two = (together(rows, pairs, solver=solver, at_once=2, threads=t) for t in (1, 2))
+    assert list(one) == list(two) == list(range(10))
+    for number, solution in one.items():
+        np.testing.assert_array_equal(solution.dual_coef, two[number].dual_coef)
+        assert solution.certificate.gap == two[number].certificate.gap
+
+
+def test_small_classes_of_many_features_are_left_to_others_if_their_panels_do_not_fit() -> None:
+    rng = np.random.default_rng(0)
+    rows = Rows(rng.normal(size=(40, 2000)))
+    pairs = ClassPairs(Labels(np.arange(20), np.arange(40) % 20))
+    objective = replace(OBJECTIVE, kernel=RBF(1e-3))
+    for megabytes, expected in ((5.0, 0), (50.0, 190)):
+        solver = Decomposition(cache_mb=megabytes, tolerance=1e-3)
+        found = together(rows, pairs, objective=objective, solver=solver, at_once=1)
+        assert len(found) == expected
+
+
+def test_a_class_of_one_row_and_rows_of_two_classes() -> None:
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(81, 4))
+    X[41:61] = X[1:21]
+    rows = Rows(X)
+    pairs = ClassPairs(Labels(np.arange(3), np.repeat([0, 1, 2], [1, 40, 40])))
+    found = together(rows, pairs)
+    assert list(found) == [0, 1, 2]
+    for number, alone in enumerate(one_by_one(rows, pairs)):
+        np.testing.assert_array_equal(found[number].dual_coef, alone.dual_coef)
+        assert found[number].intercept == alone.intercept
+
+
+@pytest.mark.parametrize(("C", "weight"), [(1e-200, 1e-200), (1e300, 1e10)])
+def test_costs_beyond_floating_point_are_refused(C: float, weight: float) -> None:
+    rows, pairs = data()
+    weights = np.where(np.arange(600) < 3, weight, 1.0)
+    with pytest.raises(InvalidWeightsError, match="C"):
+        SVC(C=C).fit(rows.matrix, pairs.labels.codes, sample_weight=weights)
 
 
 def test_a_fit_takes_this_way() -> None:

@@ -29,6 +29,8 @@ Ids = NDArray[np.int64]
 Ends = dict[int, tuple[PairEnd, float]]  # where pairs have arrived, and how long it took
 
 _SUPPORT_BYTES = 1 << 26  # of support vectors that are prepared for certificates of all pairs
+_PANEL_ROWS = 64  # of a panel of packed rows, however few of them are there
+_STORED_ROWS = 256  # for which memory is taken at a time, at the most (row_store.hpp)
 _UNPROVEN = "interrupted before the first certificate: nothing is proven"
 
 
@@ -80,7 +82,13 @@ class PairBatch:
         self._classes = sorted({which for number in numbers for which in pairs.pairs[number]})
         places = ground.shared.places
         self._rows = [places(pairs.rows_of_class(which)) for which in self._classes]
-        self._costs = [objective.C * pairs.weights_of_class(which) for which in self._classes]
+        with np.errstate(over="ignore", under="ignore"):
+            self._costs = [objective.C * pairs.weights_of_class(which) for which in self._classes]
+
+    @property
+    def has_usable_costs(self) -> bool:
+        """Whether all costs are numbers that a problem takes; it says what is wrong with others."""
+        return all(bool(np.all((costs > 0.0) & np.isfinite(costs))) for costs in self._costs)
 
     def solve(self, plan: Plan, flag: StopFlag) -> dict[int, Solution]:
         """Return the solutions of pairs that are solved and certified, by number.
@@ -106,7 +114,7 @@ class PairBatch:
             none = Certificate(math.nan, -inf, inf, inf, inf, inf, (_UNPROVEN,))
             return {k: self._solution(*ends[k], none, 0.0, plan) for k in ends}
         # Threads share the work on all of them: each has an equal part of the time of all threads.
-        seconds = (time.perf_counter() - began) * self._workers(plan) / max(1, len(ends))
+        seconds = (time.perf_counter() - began) * plan.threads / max(1, len(ends))
         return {
             number: self._solution(*ends[number], certificate, seconds, plan)
             for number, certificate in found.items()
@@ -120,11 +128,11 @@ class PairBatch:
 
     def _solved(self, plan: Plan, flag: StopFlag, check: Any) -> Ends:
         """Return where pairs arrive; those are left out that do not, or not in the memory."""
-        workers = self._workers(plan)
-        settings = self._settings(plan, workers)
         found: Ends = {}
-        if settings is None:
+        decided = self._settings(plan)
+        if decided is None:
             return found
+        settings, workers = decided
         stored = [self._stored(rows) for rows in self._rows]
         given = self._rows, self._costs, stored
         solver = PairSolver(self._ground.native, *given, self._objective.loss, settings)
@@ -149,17 +157,27 @@ class PairBatch:
             map_in_threads(work, order, workers, flag.set)
         return {number: found[number] for number in self._numbers if number in found}
 
-    def _settings(self, plan: Plan, workers: int) -> PairSettings | None:
-        """Return how pairs are solved; None if there is not the memory for it."""
+    def _settings(self, plan: Plan) -> tuple[PairSettings, int] | None:
+        """Return how pairs are solved, and how many at a time; None if there is no memory for one.
+
+        Whether there is, must not depend on the number of threads: it decides how pairs are
+        certified, and so the last bits of the certificates.
+        """
         solver = plan.solver
         assert isinstance(solver, Decomposition)
         most = largest_set(solver.cache_mb)
         largest = max(self._pairs.size(number) for number in self._numbers)
-        packed = sum(map(len, self._rows)) * self._ground.shared.rows.n_features
-        values = packed + workers * (largest**2 + min(largest, most) ** 2)
+        counts = [len(rows) for rows in self._rows]
+        panels = sum(-(-count // _PANEL_ROWS) * _PANEL_ROWS for count in counts)
+        packed = panels * self._ground.shared.rows.n_features
+        # A pair has its kernel matrix, and its working set's: what is picked and what is new.
+        each = largest**2 + 2 * min(largest, most) ** 2 + _STORED_ROWS * largest
         memory = solver.cache_mb * (plan.at_once or 1) - self._ground.copy_mb
-        left = memory - 4.0 * values / 2**20
-        return None if left < 0.0 else PairSettings(solver.tolerance, most, left)
+        left = memory * 2**20 / 4.0 - packed - _STORED_ROWS * sum(counts)
+        if left < each:
+            return None
+        workers = min(self._workers(plan), int(left // each))
+        return PairSettings(solver.tolerance, most, 4.0 * (left - workers * each) / 2**20), workers
 
     def _stored(self, rows: Ids) -> int:
         """Return how many values are stored of some rows."""

@@ -83,7 +83,9 @@ def solve_together(
     with single_threaded_blas():
         for numbers in batches(pairs):
             if len(numbers) >= _FEWEST and not flag:
-                found.update(PairBatch(ground, pairs, objective, numbers).solve(plan, flag))
+                batch = PairBatch(ground, pairs, objective, numbers)
+                if batch.has_usable_costs:
+                    found.update(batch.solve(plan, flag))
     return found
 
 
