@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 from hinge import Point, Problem, Stop, solve
-from hinge.certificates import gap, pair_scores
+from hinge.certificates import gap, pair_scores, pair_tasks
 from hinge.certificates.pair_gap import pair_gaps
 from hinge.certificates.pair_groups import PairPoints
 from hinge.kernels import RBF, InnerProductKernel, Linear, Polynomial, Sigmoid
@@ -108,6 +108,22 @@ def _check_region(region: Any, alone: Any, X: np.ndarray, share: float) -> None:
     np.testing.assert_allclose(bounds, expected, atol=slack)
 
 
+@pytest.mark.parametrize("few_values", [0, 1 << 20])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_regions_hold_the_optimum(loss: str, few_values: int, monkeypatch: Any) -> None:
+    monkeypatch.setattr(pair_scores, "_FEW_VALUES", few_values)
+    case = Case(RBF(0.5), loss)
+    for (problem, _), certificate in zip(case.alone(), pair_gaps(case.points), strict=True):
+        optimum = solve(problem, stop=Stop(gap=1e-9))
+        least, most = certificate.region.offsets
+        assert least <= optimum.intercept <= most
+        low, high = certificate.region.decision_bounds(case.new)
+        coef = np.where(problem.signs > 0, 1.0, -1.0) * optimum.dual_coef
+        values = problem.kernel.block(case.new, problem.rows.matrix) @ coef + optimum.intercept
+        assert np.all(low <= values)
+        assert np.all(values <= high)
+
+
 def test_what_float32_decides_is_not_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pair_scores, "_FEW_VALUES", 0)
     turns: list[tuple[np.dtype, int]] = []
@@ -132,7 +148,8 @@ def test_what_float32_decides_is_not_computed_again(monkeypatch: pytest.MonkeyPa
 def test_threads_change_no_bit(few_values: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pair_scores, "_FEW_VALUES", few_values)
     monkeypatch.setattr(pair_scores, "_TASK_ROWS", 16)
-    monkeypatch.setattr(pair_scores, "_PANEL_ROWS", 8)
+    for module in (pair_scores, pair_tasks):
+        monkeypatch.setattr(module, "PANEL_ROWS", 8)
     case = Case(RBF(0.5))
     one, two = pair_gaps(case.points), pair_gaps(case.points, threads=2)
     for a, b in zip(one, two, strict=True):
@@ -143,10 +160,23 @@ def test_threads_change_no_bit(few_values: int, monkeypatch: pytest.MonkeyPatch)
 def test_many_support_vectors_are_taken_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     case = Case(RBF(20.0))
     whole = pair_gaps(case.points)
-    monkeypatch.setattr(pair_scores, "PANEL_COLUMNS", 7)
+    monkeypatch.setattr(pair_tasks, "PANEL_COLUMNS", 7)
     for a, b in zip(pair_gaps(case.points), whole, strict=True):
         assert a.primal == pytest.approx(b.primal, rel=1e-13)
         assert a.gap == pytest.approx(b.gap, rel=1e-9)
+
+
+def test_whoever_may_stop_it_is_asked_the_more_often_the_more_there_is_to_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    case, asked = Case(RBF(20.0)), []
+    monkeypatch.setattr(pair_scores, "PANEL_ROWS", 8)
+    for values in (1 << 23, 1 << 10):
+        monkeypatch.setattr(pair_scores, "_TASK_VALUES", values)
+        calls: list[int] = []
+        pair_gaps(case.points, check=lambda calls=calls: calls.append(1))
+        asked.append(len(calls))
+    assert asked[1] > 2 * asked[0]
 
 
 def test_a_kernel_that_proves_nothing_says_so() -> None:

@@ -106,9 +106,25 @@ class _Sums:
             plus, minus, magnitude = plus * factors, minus * factors, magnitude * factors
             absolute = absolute * factors
             inexact += errors
-        # Errors multiply up; while their sum is small, its square is more than that adds.
-        error = inexact * (1.0 + 2.0 * inexact) * magnitude + absolute * machine.total * 1.01
-        return Scores(plus, minus, magnitude, np.where(inexact < _USEFUL, error, np.inf))
+        error = bounded_error(inexact, magnitude, absolute * machine.total)
+        return Scores(plus, minus, magnitude, error)
+
+
+def bounded_error(relative: Floats, magnitude: Floats, absolute: Floats) -> Floats:
+    """Return a bound on the rounding errors of sums; infinity where nothing is known.
+
+    Parameters
+    ----------
+    relative : ndarray
+        The sum of bounds on all relative errors.
+    magnitude : ndarray
+        What they are relative to: the sum of absolute values.
+    absolute : ndarray
+        A bound on the other errors.
+    """
+    # Errors multiply up; while their sum is small, its square is more than that adds.
+    error = relative * (1.0 + 2.0 * relative) * magnitude + absolute * 1.01
+    return np.where(relative < _USEFUL, error, np.inf)
 
 
 @dataclass(frozen=True)
@@ -249,7 +265,7 @@ def scores_at(
     stacks = Stacks(machine, panels, wanted, heights)
     for cuts in machine.loads():
         rectangle = _Rectangle(_Load.prepared(machine, panels, cuts, threads), stacks, sums)
-        map_numbers(rectangle, len(stacks), _nothing, threads=threads, check=check)
+        map_numbers(rectangle, len(stacks), nothing, threads=threads, check=check)
     return sums.finished(machine, wanted)
 
 
@@ -353,9 +369,19 @@ def _is_worth_it(machine: Machine, panels: Panels, wanted: Wanted, magnitude: Fl
     rows, ids = wanted
     sample = ids[:: -(-len(ids) // PANEL_ROWS)]
     relative, absolute = panels.error(panels.panel(rows, sample))
-    error = relative * np.median(magnitude) + absolute * machine.total
+    return decides_most(relative * np.median(magnitude) + absolute * machine.total)
+
+
+def decides_most(error: Floats) -> bool:
+    """Return whether most rows are decided with such bounds on the errors of their margins.
+
+    Parameters
+    ----------
+    error : ndarray
+        Bounds for some of the rows.
+    """
     return bool(np.median(error) <= _WORTH_IT)
 
 
-def _nothing(a: None, b: None) -> None:
+def nothing(a: None, b: None) -> None:
     """Merge results that are none."""
