@@ -15,7 +15,7 @@ using hinge::binding::TermsInWholeNumbers;
 
 using Rows = KernelRows<float>;
 
-// Terms in float64, packed once: the sums of KernelRows::add, with the same bits.
+// Terms in float64, packed once: the sums of KernelTerms::add, with the same bits.
 class TermsInDouble {
   public:
     using Doubles = KernelRows<double>;

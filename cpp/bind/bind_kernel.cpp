@@ -90,9 +90,6 @@ void bind_rows(nb::module_& module, const char* name) {
             nb::arg("matrix"), nb::arg("kernel"), nb::arg("selfs").noconvert(),
             nb::arg("scales").noconvert().none(), nb::arg("centre").noconvert().none())
         .def_prop_ro("count", &Rows::count, "How many rows there are.")
-        .def("add", &Rows::add, nb::arg("terms"), nb::arg("numbers").noconvert(),
-             nb::arg("coef").noconvert(), nb::arg("first"), nb::arg("points").noconvert().none(),
-             nb::arg("out").noconvert(), "Add sums of terms at points.")
         .def("block", &Rows::template block<float>, nb::arg("terms"),
              nb::arg("numbers").noconvert(), nb::arg("first"), nb::arg("points").noconvert().none(),
              nb::arg("out").noconvert(), nb::arg("slots").noconvert().none(),

@@ -75,23 +75,6 @@ class KernelRows {
         require(matrix_.width < (std::int64_t{1} << 31), "at most 2^31 - 1 features");
     }
 
-    // out[k, c] += sum of coef[c, i] k(term i, point k), for some of these rows as points.
-    void add(const KernelRows& terms, Numbers numbers, Coefficients coef, std::int64_t first,
-             std::optional<Numbers> points, Array<double, 2> out) const {
-        const Selection chosen = terms.selection(numbers);
-        const Selection where = selection(points, first, out.shape(0));
-        require(coef.shape(1) == numbers.size(), "one coefficient for every term");
-        require(coef.shape(0) == out.shape(1) && out.shape(1) > 0, "as many outputs as functions");
-        const auto outputs = static_cast<std::int64_t>(out.shape(1));
-        const nanobind::gil_scoped_release unlocked;
-        const TermPanels<Real> panels = terms.panels(chosen);
-        const TileReader<Real> read = reader(where);
-        kernel_.visit([&](const auto& kernel) {
-            hinge::add_terms<Real>(kernel, panels, read, where, sides(), coef.data(), outputs,
-                                   out.data());
-        });
-    }
-
     // out[slot i, first_column + k] = k(term i, point k); the slot of a term is its place if there
     // are no slots.
     template <class Out>

@@ -88,11 +88,25 @@ void check_middle() {
     check_close(between(0.5, 0.5), 0.5, 1e-15, "the only one");
 }
 
+// Where the slope is as good as zero all the way, its zero may be far beyond both ends.
+void check_noise() {
+    const double score = 0.0;
+    const std::int8_t sign = -1;
+    const double cost = 1.0;
+    const hinge::ScoredRows rows{1, &score, &sign, &cost};
+    const double noise = 64.0 * 0x1.0p-52;  // of the slope, which is 2 + 2 b here
+    const double least = -1.0 + 0.49 * noise;
+    const double most = -1.0 + 0.51 * noise;
+    const double found = hinge::BestIntercept(kTwoPieces.pieces(), rows, least, most).middle();
+    check(found >= least && found <= most, "it is between two that are next to each other");
+}
+
 }  // namespace
 
 int main() {
     check_loss(kHinge);
     check_loss(kTwoPieces);
     check_middle();
+    check_noise();
     return hinge::testing::finish();
 }

@@ -184,6 +184,21 @@ void test_sweeps() {
     check_equal(idle.position, kCount, "to the end");
 }
 
+// Curvatures beyond float32: gains are all zero in it, and steps are none the less made.
+void test_flat_gains() {
+    for (const bool is_balanced : {false, true}) {
+        Program program(5);
+        program.diagonal.assign(kCount, 1e40);
+        program.gradient = program.slopes();
+        hinge::WholeMatrix<float> matrix{program.kernel.data(), kCount};
+        hinge::WorkingSetSolver solver(program.set(is_balanced, hinge::PairRule::second_order),
+                                       matrix);
+        const auto end = solver.solve(1e-6, 1000);
+        check(!end.is_stuck && end.violation <= 1e-6, "the aim is reached");
+        check(program.violation(is_balanced) <= 2e-6, "by the definition, too");
+    }
+}
+
 }  // namespace
 
 int main() {
@@ -191,5 +206,6 @@ int main() {
     test_kept_rows();
     test_some_columns();
     test_sweeps();
+    test_flat_gains();
     return hinge::testing::finish();
 }

@@ -61,7 +61,7 @@ class BestIntercept {
         double begin, end;
         double slope;
 
-        double zero() const noexcept { return std::min(from - begin / slope, to); }
+        double zero() const noexcept { return std::clamp(from - begin / slope, from, to); }
     };
 
     void take(double score, std::int8_t sign, double cost) {

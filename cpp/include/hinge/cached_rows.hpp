@@ -33,45 +33,42 @@ void add_kept(const Value* const* rows, const double* coef, std::int64_t begin, 
     }
 }
 
-// out[j] += sum over s of coef[s] rows[slots[s], j], for columns first <= j < last; in float64, the
-// rows in the order given. Value is float, or double where float32 is not exact enough. Rows come
-// from memory, so that several streams of them are read at a time.
-template <class Value>
-void add_cached(const Value* rows, std::int64_t stride, const std::int64_t* slots,
-                const double* coef, std::int64_t count, std::int64_t first, std::int64_t last,
-                double* out) noexcept {
+// out[j] += sum over s of coef[s] row_at(s)[j], for columns first <= j < last; in float64, the rows
+// in the order given. Rows come from memory, so that several streams of them are read at a time.
+template <class RowAt>
+void add_in_order(const RowAt& row_at, const double* coef, std::int64_t count, std::int64_t first,
+                  std::int64_t last, double* out) noexcept {
     for (std::int64_t begin = first; begin < last; begin += kColumnsAtOnce) {
         const std::int64_t end = std::min(begin + kColumnsAtOnce, last);
-        const Value* some[kKeptAtOnce];
+        decltype(row_at(0)) some[kKeptAtOnce];
         std::int64_t s = 0;
         for (; s + kKeptAtOnce <= count; s += kKeptAtOnce) {
             for (std::int64_t k = 0; k < kKeptAtOnce; ++k) {
-                some[k] = rows + slots[s + k] * stride;
+                some[k] = row_at(s + k);
             }
             add_kept<kKeptAtOnce>(some, coef + s, begin, end, out);
         }
         for (; s < count; ++s) {
-            some[0] = rows + slots[s] * stride;
+            some[0] = row_at(s);
             add_kept<1>(some, coef + s, begin, end, out);
         }
     }
 }
 
-// out[j] += sum over s of coef[s] rows[s][j], for columns j < count; in float64, the rows in the
-// order given.
+// The rows are those of the slots. Value is float, or double where float32 is not exact enough.
+template <class Value>
+void add_cached(const Value* rows, std::int64_t stride, const std::int64_t* slots,
+                const double* coef, std::int64_t count, std::int64_t first, std::int64_t last,
+                double* out) noexcept {
+    const auto row_at = [=](std::int64_t s) { return rows + slots[s] * stride; };
+    add_in_order(row_at, coef, count, first, last, out);
+}
+
+// The rows are anywhere; all of their columns.
 inline void add_rows(const float* const* rows, const double* coef, std::int64_t n_rows,
                      std::int64_t count, double* out) noexcept {
-    for (std::int64_t begin = 0; begin < count; begin += kColumnsAtOnce) {
-        const std::int64_t end = std::min(begin + kColumnsAtOnce, count);
-        for (std::int64_t s = 0; s < n_rows; ++s) {
-            const float* row = rows[s];
-            const double scale = coef[s];
-#pragma omp simd
-            for (std::int64_t j = begin; j < end; ++j) {
-                out[j] += scale * static_cast<double>(row[j]);
-            }
-        }
-    }
+    const auto row_at = [=](std::int64_t s) { return rows[s]; };
+    add_in_order(row_at, coef, n_rows, 0, count, out);
 }
 
 // out[a, b] = rows[slots[a], columns[b]]

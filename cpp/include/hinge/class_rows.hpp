@@ -7,7 +7,6 @@
 // that was. There is room for a number of rows: what is beyond it, a pair keeps for itself.
 #pragma once
 
-#include <algorithm>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -69,18 +68,24 @@ class ClassRows {
     Claim claim_of(const std::vector<std::int64_t>& ids) {
         const std::lock_guard<std::mutex> lock(mutex_);
         Claim claim;
+        claim.is_shared.reserve(ids.size());
         for (const std::int64_t id : ids) {
-            Stage& stage = stages_[static_cast<std::size_t>(id)];
-            const bool is_new = stage == Stage::absent && room_ > 0;
-            if (is_new) {
-                float*& row = rows_[static_cast<std::size_t>(id)];
-                row = row == nullptr ? store_.take() : row;
-                claim.rows.push_back(row);
+            const auto at = static_cast<std::size_t>(id);
+            if (stages_[at] == Stage::absent &&
+                claim.own.size() < static_cast<std::size_t>(room_)) {
+                rows_[at] = rows_[at] == nullptr ? store_.take() : rows_[at];
+                claim.rows.push_back(rows_[at]);
                 claim.own.push_back(id);
-                stage = Stage::begun;
-                --room_;
             }
-            claim.is_shared.push_back(stage != Stage::absent);
+        }
+        // All memory is there: what is begun from here on is settled, or others would wait for
+        // ever.
+        for (const std::int64_t id : claim.own) {
+            stages_[static_cast<std::size_t>(id)] = Stage::begun;
+        }
+        room_ -= static_cast<std::int64_t>(claim.own.size());
+        for (const std::int64_t id : ids) {
+            claim.is_shared.push_back(stages_[static_cast<std::size_t>(id)] != Stage::absent);
         }
         return claim;
     }

@@ -1,8 +1,7 @@
 // What a pass over points does with the kernel values of its terms besides summing them up.
 //
-//   add_and_keep  f_j += sum_i coef_i k(x_i, z_j), and K_ij = k(x_i, z_j) for the first terms:
-//   values
-//                 that are to be kept are written while they are at hand
+//   add_and_keep  f_j += sum_i coef_i k(x_i, z_j), and K_ij = k(x_i, z_j) for the first terms: what
+//                 is to be kept is written while it is at hand
 //   fill_square   K_ij = K_ji = k(x_i, x_j) where points are terms: half of them is computed
 //
 // What a point gets depends on the terms and on it alone: threads may share out the points.

@@ -2,8 +2,8 @@
 //
 // A loss is flat from `top` on, a parabola over `width` below it, and a line further down. Loops
 // are written so that compilers turn them into vector instructions: what a row may or may not add
-// is masked, and whether rows have costs of their own is asked before the
-// loop. Sums may be split into partial ones, by a rule of the CPU level.
+// is masked, and whether rows have costs of their own is asked before the loop. Sums may be split
+// into partial ones, by a rule of the CPU level.
 #pragma once
 
 #include <bit>

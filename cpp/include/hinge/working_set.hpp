@@ -260,12 +260,30 @@ class WorkingSetSolver {
         const double* curvature = curvature_.data();
         const double own = curvature[i];
         const double low = e[i];
-        return find_largest([=](std::int64_t k) noexcept {
+        const std::int64_t best = find_largest([=](std::int64_t k) noexcept {
             const double rise = e[k] + static_cast<double>(not_down[k]) - low;
             const double curved = own + curvature[k] - 2.0 * static_cast<double>(row[k]);
             const auto height = static_cast<float>(rise > 0.0 ? rise : 0.0);
             return height / static_cast<float>(curved > kFlat ? curved : kFlat) * height;
         });
+        return best < set_.count ? best : steepest([=](std::int64_t k) noexcept {
+            return e[k] + static_cast<double>(not_down[k]) - low;
+        });
+    }
+
+    // The first k of the steepest slope(k), if that is positive; count if not. For gains that
+    // float32 does not tell from zero.
+    template <class Slope>
+    std::int64_t steepest(const Slope& slope) const noexcept {
+        double most = 0.0;
+        std::int64_t best = set_.count;
+        for (std::int64_t k = 0; k < set_.count; ++k) {
+            if (slope(k) > most) {
+                most = slope(k);
+                best = k;
+            }
+        }
+        return best;
     }
 
     // Without an intercept: the single variable that promises most.
@@ -274,13 +292,17 @@ class WorkingSetSolver {
         const float* not_up = not_up_.data();
         const float* not_down = not_down_.data();
         const double* curvature = curvature_.data();
-        const std::int64_t best = find_largest([=](std::int64_t k) noexcept {
+        const auto slope = [=](std::int64_t k) noexcept {
             const double downhill = e[k] + static_cast<double>(not_down[k]);
             const double uphill = -(e[k] + static_cast<double>(not_up[k]));
-            const double slope = downhill > uphill ? downhill : uphill;
-            const auto height = static_cast<float>(slope > 0.0 ? slope : 0.0);
+            return downhill > uphill ? downhill : uphill;
+        };
+        std::int64_t best = find_largest([=](std::int64_t k) noexcept {
+            const double rise = slope(k);
+            const auto height = static_cast<float>(rise > 0.0 ? rise : 0.0);
             return height / static_cast<float>(std::max(curvature[k], kFlat)) * height;
         });
+        best = best < set_.count ? best : steepest(slope);
         if (best == set_.count) {
             return false;
         }
