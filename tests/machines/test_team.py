@@ -38,6 +38,27 @@ def test_no_work_is_no_piece() -> None:
     assert seen == []
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_check_between_pieces_abandons_the_rest(threads: int) -> None:
+    seen = np.zeros(100_000, dtype=np.int64)
+    asked = threading.Event()
+
+    def check() -> None:
+        asked.set()
+        raise KeyboardInterrupt
+
+    def see(first: int, stop: int) -> None:
+        asked.wait(timeout=10.0)  # or another thread might do all before the first question
+        seen[first:stop] += 1
+
+    workers = Team(threads, check)
+    with pytest.raises(KeyboardInterrupt):
+        workers.over_columns(see, 1 << 14, len(seen))
+    assert seen.max() <= 1
+    assert seen.sum() < len(seen)
+    workers.release()
+
+
 def test_threads_take_part_where_it_is_worth_it() -> None:
     seen: set[int] = set()
     meet = threading.Barrier(2, timeout=10.0)

@@ -116,7 +116,7 @@ def largest_intercept(
 
 
 @dataclass(frozen=True)
-class Place:
+class _Place:
     """S around a place, just before and just after it, and the slope of S there.
 
     Parameters
@@ -182,7 +182,7 @@ class _Slope:
         rows = self._scores[picks], self._signs[picks], self._costs[picks]
         return _Slope(self._loss, rows, self._direction, self._check)
 
-    def at(self, b: float) -> Place:
+    def at(self, b: float) -> _Place:
         """Sum S and its slope over all rows, just before and just after a place."""
         sums: list[list[float]] = [[], [], [], []]
         for f, y, c in self._blocks():
@@ -203,7 +203,7 @@ class _Slope:
                         sums[side].append(float(slope) * _sum_where(rows, moments))
                         sums[2 + side].append(float(slope) * _sum_where(rows, c))
         before, after, slope_before, slope_after = (math.fsum(parts) for parts in sums)
-        return Place(b, before, after, slope_before, slope_after)
+        return _Place(b, before, after, slope_before, slope_after)
 
     def between(self, low: float, high: float) -> Kinks:
         """Return the kinks strictly between two places, by place."""
@@ -280,17 +280,17 @@ def _first_crossing(slope: _Slope) -> float:
         first = float(kinks.places[0]) if len(kinks.places) else last
         at_first = slope.at(first)
         low = replace(at_first, after=at_first.before, slope_after=at_first.slope_before)
-    return crossing_between(low, kinks, last, slope.noise)
+    return _crossing_between(low, kinks, last, slope.noise)
 
 
-def _bracket(slope: _Slope, level: float) -> tuple[Place | None, Place | None]:
+def _bracket(slope: _Slope, level: float) -> tuple[_Place | None, _Place | None]:
     """Return a place before and a place after the crossing, few kinks between them.
 
     None stands for infinity. Both are the same place where S jumps across the level.
     """
     sample = slope.sampled()
-    low: Place | None = None
-    high: Place | None = None
+    low: _Place | None = None
+    high: _Place | None = None
     if sample is None:
         return low, high
     places = sample.between(-math.inf, math.inf).places
@@ -313,12 +313,12 @@ def _bracket(slope: _Slope, level: float) -> tuple[Place | None, Place | None]:
     return low, high
 
 
-def crossing_between(low: Place, kinks: Kinks, last: float, noise: float) -> float:
+def _crossing_between(low: _Place, kinks: Kinks, last: float, noise: float) -> float:
     """Return the smallest b from ``low`` to ``last`` at which S reaches zero, less its noise.
 
     Parameters
     ----------
-    low : Place
+    low : _Place
         Where to begin; S is negative just after it.
     kinks : Kinks
         All kinks between there and ``last``.

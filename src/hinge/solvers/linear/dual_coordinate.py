@@ -113,8 +113,10 @@ class DualCoordinateState(State):
     @property
     def rows_seen(self) -> tuple[int, int]:
         """How many rows have been visited, and how many of these have a coefficient."""
-        alpha, margin = self.rows[:, 0], self.rows[:, 2]
-        return int(np.count_nonzero(margin)), int(np.count_nonzero(alpha))
+        has_coefficient, has_margin = self.rows[:, 0] != 0.0, self.rows[:, 2] != 0.0
+        # The margin is the one before the step: that of the first row is zero.
+        visited = np.count_nonzero(has_coefficient | has_margin)
+        return int(visited), int(np.count_nonzero(has_coefficient))
 
     def _view(self) -> core.DualCoordinateRun:
         problem = self.problem
