@@ -7,6 +7,7 @@ not.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -126,9 +127,22 @@ def manner_of(native: NativeKernel, rows: Rows) -> Manner:
     """
     diagonal = native.kernel.training_diagonal(rows)
     centre = centre_for(native.kernel, rows)
-    selfs = self_sums(native, view(rows), centre, np.float64)
     unit = 1.0 if native.is_normalised else unit_of(diagonal)
-    return Manner(centre, precision_for(native.kernel, diagonal, selfs), unit)
+    return Manner(centre, _precision(native, rows, centre, diagonal), unit)
+
+
+def _precision(
+    native: NativeKernel, rows: Rows, centre: Floats | None, diagonal: Floats
+) -> type[np.floating[Any]]:
+    """Return the precision of kernel values; rows are read only if their norms do not decide it."""
+    if isinstance(native.kernel, InnerProductKernel):
+        shift = 0.0 if centre is None else math.sqrt(float(np.sum(np.square(centre))))
+        most = np.square(np.sqrt(rows.squared_norms) + shift)
+        precision = precision_for(native.kernel, diagonal, most)
+        if precision is np.float32 or centre is None:
+            return precision
+    exact = self_sums(native, view(rows), centre, np.float64)
+    return precision_for(native.kernel, diagonal, exact)
 
 
 def unit_of(diagonal: Floats) -> float:

@@ -21,10 +21,13 @@ went to a bound are added without being stored.
 
 *Shrinking*: rows at a bound that none of the others can draw away from it rest; they rejoin, their
 scores brought up to date in one pass, when the others violate the conditions by no more than the
-aim. *Screening* is exact: with the absolute gap g of the run's own values, the optimal function
-differs from the current one by at most :math:`\sqrt{2 g}\,\sqrt{k(x, x)}` at x, and rows whose
-margin stays on its side of the corner wherever the optimum lies are settled for good. It decides
-something only when the gap is below about one.
+aim. While rows rest, kernel rows are computed for the others alone, and stored only where a place
+is free: a stored row is computed everywhere.
+
+*Screening* is exact: with the absolute gap g of the run's own values, the optimal function differs
+from the current one by at most :math:`\sqrt{2 g}\,\sqrt{k(x, x)}` at x, and rows whose margin
+stays on its side of the corner wherever the optimum lies are settled for good. It decides something
+only when the gap is below about one.
 
 Kernel values are float32. Where the judge refuses what they claim, or nothing moves in them any
 more, the scores are summed up anew in float64 and the run goes on in that precision; a working set
