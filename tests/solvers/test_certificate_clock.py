@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import pytest
 from tests.solvers.kernel_cases import rows_of_two_classes
 
 from hinge import Problem, Status, Stop, solve
 from hinge.kernels import RBF
-from hinge.solvers import Decomposition
+from hinge.solvers import Decomposition, certificate_clock
 from hinge.solvers.certificate_clock import CertificateClock
 
 LIMIT = 1000.0  # seconds that no run here takes
@@ -31,6 +32,18 @@ def test_a_certificate_corrects_the_forecast() -> None:
     clock = CertificateClock(_problem())
     clock.learn(50, seconds=3.0)
     assert clock.forecast(100) == pytest.approx(6.0)
+
+
+def test_a_moment_in_which_the_machine_was_elsewhere_is_no_dear_kernel(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    forecasts = []
+    for first in (0.0, 0.15):
+        told = iter([0.0, first, 1.0, 1.0001, 2.0, 2.01, 3.0, 3.01])
+        fake = SimpleNamespace(perf_counter=lambda told=told: next(told))
+        monkeypatch.setattr(certificate_clock, "time", fake)
+        forecasts.append(CertificateClock(_problem()).forecast(10))
+    assert forecasts[1] == forecasts[0] > 0.0
 
 
 def test_nothing_is_owed_for_linear_machines_and_without_support_vectors() -> None:
