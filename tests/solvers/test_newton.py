@@ -132,17 +132,19 @@ def test_a_sample_without_a_class_is_skipped() -> None:
 def test_a_matrix_that_cannot_be_factorised_ends_a_sample_only(monkeypatch) -> None:
     state = Newton().start(Problem(*many_rows(), loss="squared_hinge"))
     state.ease = 1.0
-    factorise = scipy.linalg.cho_factor
+    factorise, asked = scipy.linalg.lapack.dpotrf, []
 
     def only_of_all_rows(*arguments, **options):
-        if not state.is_final_level:
-            raise scipy.linalg.LinAlgError
-        return factorise(*arguments, **options)
+        asked.append(state.is_final_level)
+        factor, failed = factorise(*arguments, **options)
+        return factor, failed if state.is_final_level else 1
 
-    monkeypatch.setattr(scipy.linalg, "cho_factor", only_of_all_rows)
+    monkeypatch.setattr(scipy.linalg.lapack, "dpotrf", only_of_all_rows)
     assert not state.is_final_level
     while not state.at_rest:
         Newton().step(state, 10**7)
+    assert asked.count(False) == 1  # the sample is given up at once
+    assert asked.count(True) > 0
     assert state.is_final_level
     assert state.primal - state.dual <= 1e-9 * state.primal
 
