@@ -67,7 +67,7 @@ def test_a_limit_that_comes_first(shell: Shell) -> None:
 def test_a_time_limit(shell: Shell) -> None:
     hard_rows(Path("hard.npz"))
     words = ["--C", "10", "--loss", "hinge", "--tol", "1e-13", "--max-iter", "100000000"]
-    run = shell("train", "hard.npz", *words, "--time-limit", "0.2", "--json")
+    run = shell("train", "hard.npz", *words, "--time-limit", "1e-6", "--json")
     assert run.code == 3
     assert run.data["status"] == "time_limit"
 
