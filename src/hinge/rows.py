@@ -329,7 +329,7 @@ def _not_finite(block: Block, norms: Floats) -> InvalidDataError:
         column = int(np.argmax(np.abs(values)))
         message = (
             f"The squared norm of {where} of X is infinity (inf): it overflows float64; its "
-            f"largest value is {values[column]!r} in column {column}. Scale the features, for "
-            "example with sklearn.preprocessing.StandardScaler."
+            f"largest value is {float(values[column])!r} in column {column}. Scale the features, "
+            "for example with sklearn.preprocessing.StandardScaler."
         )
     return InvalidDataError(message)
