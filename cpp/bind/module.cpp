@@ -34,6 +34,7 @@ void bind_resident_rounds(nb::module_& module);
 void bind_class_pairs(nb::module_& module);
 void bind_best_intercept(nb::module_& module);
 void bind_packed_cholesky(nb::module_& module);
+void bind_linear_scores(nb::module_& module);
 
 namespace {
 
@@ -100,4 +101,5 @@ NB_MODULE(HINGE_CORE_NAME, module) {
     bind_class_pairs(module);
     bind_best_intercept(module);
     bind_packed_cholesky(module);
+    bind_linear_scores(module);
 }

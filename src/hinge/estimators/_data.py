@@ -51,7 +51,7 @@ def rows_to_score(estimator: Any, X: Any) -> Rows:
 
 
 def data_to_score(estimator: Any, X: Any) -> Any:
-    """Return a fitted estimator's X, of whose values nothing is known yet.
+    """Return a fitted estimator's X as ``Rows`` views it, of whose values nothing is known yet.
 
     Parameters
     ----------
@@ -60,7 +60,9 @@ def data_to_score(estimator: Any, X: Any) -> Any:
     X : array-like, sparse matrix or data frame
         The caller's data.
     """
-    return validate_data(estimator, _readable(X), reset=False, **_X_CHECKS)
+    readable = _readable(X)
+    data = validate_data(estimator, readable, reset=False, **_X_CHECKS)
+    return data if data is readable and sp.issparse(data) else canonical(data)
 
 
 def training_data(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, Labels]:

@@ -17,6 +17,7 @@ from hinge.estimators._checks import jobs
 from hinge.estimators._data import data_to_score, rows_to_score
 from hinge.estimators._scoring import scores_alone
 from hinge.ingest import canonical
+from hinge.machines.linear_scores import linear_scores
 from hinge.result import Certificate
 from hinge.rows import Block, Rows
 from hinge.threads import thread_count
@@ -46,12 +47,15 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,) or (n_samples, n_classes)
             One value per row for two classes, positive for ``classes_[1]``; else one per class.
         """
-        weights = _checked_weights(self)
+        coef, intercept = _checked_weights(self)
         threads = thread_count(jobs(self.n_jobs))
         data = data_to_score(self, X)
-        scoring = Scoring(*weights, data.shape[0])
-        Rows(data, threads, scoring.visit)  # rows are scored as they are validated
-        return _finite(scoring.values)
+        if sp.issparse(coef):
+            return _finite(scores(Rows(data, threads), coef, intercept, threads))
+        values = _flat(linear_scores(data, coef, intercept, threads))
+        if not np.isfinite(values).all():
+            Rows(data)  # says so if it is a value of X that is not finite
+        return _finite(values)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of every row: the one with the largest decision value.
@@ -203,46 +207,24 @@ def scores(rows: Rows, coef: Any, intercept: Any, threads: int = 1) -> Floats:
     threads : int, default=1
         How many threads share out the blocks.
     """
-    scoring = Scoring(coef, intercept, rows.n_rows)
-    map_blocks(scoring.visit, rows, lambda first, _: first, threads=threads)
-    return scoring.values
+    if not sp.issparse(coef):
+        rows.check_structure()
+        return _flat(linear_scores(rows.matrix, coef, intercept, threads))
+    values = np.empty((rows.n_rows, coef.shape[0]))
+    weights = coef.T
+
+    def visit(block: Block) -> None:
+        product = block.matrix @ weights
+        product = product.toarray() if sp.issparse(product) else np.asarray(product)
+        values[block.rows] = product + intercept
+
+    map_blocks(visit, rows, lambda first, _: first, threads=threads)
+    return _flat(values)
 
 
-class Scoring:
-    """Decision values of rows that come block by block, in any order.
-
-    Parameters
-    ----------
-    coef : ndarray or sparse matrix of shape (n_problems, n_features)
-        Weights.
-    intercept : float or ndarray of shape (n_problems,)
-        Intercepts.
-    n_rows : int
-        How many rows there are.
-    """
-
-    def __init__(self, coef: Any, intercept: Any, n_rows: int) -> None:
-        weights = coef.T if sp.issparse(coef) else np.ascontiguousarray(coef.T)
-        # A vector for one problem, so that its products are those of the certificates.
-        if len(weights.shape) == 2 and weights.shape[1] == 1 and not sp.issparse(weights):
-            weights = weights[:, 0]
-        self._weights, self._intercept = weights, intercept
-        self._values = np.empty((n_rows, coef.shape[0]))
-
-    def visit(self, block: Block) -> None:
-        """Score the rows of a block."""
-        if sp.issparse(self._weights):
-            product = block.matrix @ self._weights
-            product = product.toarray() if sp.issparse(product) else np.asarray(product)
-        else:
-            product = block.dot(self._weights)
-        values = product.reshape(block.stop - block.start, -1) + self._intercept
-        self._values[block.rows] = values
-
-    @property
-    def values(self) -> Floats:
-        """The values of all rows, a vector if there is one problem."""
-        return self._values.ravel() if self._values.shape[1] == 1 else self._values
+def _flat(values: Floats) -> Floats:
+    """Return the values of all rows, as a vector if there is one problem."""
+    return values.ravel() if values.shape[1] == 1 else values
 
 
 def winners(values: Floats) -> NDArray[np.intp]:
