@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import time
 from typing import Any
 
@@ -47,21 +46,6 @@ def scores_alone(model: Any) -> str | None:
         "This %(name)s instance has scores but no model: it was fitted with refit=False, or "
         "interrupted before its model was. Fit it with refit=True."
     )
-
-
-def weights_for(scorer: Any, weights: Any) -> dict[str, Any]:
-    """Return the keyword that hands weights to a scorer which takes them.
-
-    Parameters
-    ----------
-    scorer : callable
-        One of scikit-learn's scorers, or a function like them.
-    weights : array-like or None
-        Weights of the rows.
-    """
-    if weights is None or "sample_weight" not in inspect.signature(scorer).parameters:
-        return {}
-    return {"sample_weight": weights}
 
 
 def folds_interruption(began: float, scores: Floats) -> Interrupted:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import check_scoring
 from sklearn.utils import _safe_indexing
 
 from hinge.estimators._checks import boolean
@@ -31,8 +30,9 @@ from hinge.estimators._folds import (
 )
 from hinge.estimators._linear_model import LinearClassifier
 from hinge.estimators._listening import interruption
+from hinge.estimators._measure import ScoredAsChosen, measured
 from hinge.estimators._options import FitOptions, linear_options
-from hinge.estimators._scoring import folds_interruption, no_score, spread_values, weights_for
+from hinge.estimators._scoring import folds_interruption, no_score, spread_values
 from hinge.estimators.linear_svc import LinearSVC
 from hinge.multiclass import Labels, Plan, data_fingerprint, solve_one_vs_rest
 from hinge.result import Certificate, Point, Solution, Status
@@ -49,7 +49,7 @@ _OF_THE_MODEL = (
 _OF_THE_DATA = ("classes_", "n_features_in_", "feature_names_in_")
 
 
-class LinearSVCCV(LinearClassifier):
+class LinearSVCCV(ScoredAsChosen, LinearClassifier):
     """Linear support vector classification with C chosen by certified cross-validation.
 
     Every fold walks the values of C from small to large, each solved from its neighbour and each
@@ -263,28 +263,6 @@ class LinearSVCCV(LinearClassifier):
             raise interruption(began, solutions)
         return self
 
-    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return the score of the model on rows, by the measure that chose C.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            The rows.
-        y : array-like of shape (n_samples,)
-            Their labels.
-        sample_weight : array-like of shape (n_samples,) or None, default=None
-            Weights of the rows.
-
-        Returns
-        -------
-        float
-            Accuracy, or what ``scoring`` says.
-        """
-        if self.scoring is None:
-            return float(super().score(X, y, sample_weight))
-        scorer = check_scoring(self, scoring=self.scoring)
-        return float(scorer(self, X, y, **weights_for(scorer, sample_weight)))
-
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "coef_")
 
@@ -328,9 +306,7 @@ class LinearSVCCV(LinearClassifier):
                 scores.append(np.nan)
                 continue
             machine = self._fitted_machine(C, [path[k] for path in paths], fold.labels)
-            scorer = check_scoring(machine, scoring=self.scoring)
-            weights = weights_for(scorer, fold.test_weight)
-            scores.append(float(scorer(machine, held_out, truth, **weights)))
+            scores.append(measured(machine, self.scoring, held_out, truth, fold.test_weight))
         return scores
 
     def _fitted_machine(self, C: float, solutions: list[Solution], labels: Labels) -> LinearSVC:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import check_scoring
 from sklearn.utils import _safe_indexing
 
 from hinge.estimators._checks import boolean
@@ -23,8 +22,9 @@ from hinge.estimators._kernel_folds import FoldFits, Grid, fit_fold
 from hinge.estimators._kernel_model import KernelClassifier, machine_of
 from hinge.estimators._kernel_options import kernel_options
 from hinge.estimators._listening import interruption
+from hinge.estimators._measure import ScoredAsChosen, measured
 from hinge.estimators._options import FitOptions
-from hinge.estimators._scoring import folds_interruption, no_score, spread_values, weights_for
+from hinge.estimators._scoring import folds_interruption, no_score, spread_values
 from hinge.estimators.svc import SVC, machine_attributes, resolved_options
 from hinge.kernels import Kernel
 from hinge.multiclass import ClassPairs, Plan, solve_one_vs_one
@@ -43,7 +43,7 @@ _OF_THE_MODEL = (
 )
 
 
-class SVCCV(KernelClassifier):
+class SVCCV(ScoredAsChosen, KernelClassifier):
     """Support vector classification with kernels, with C and gamma chosen by cross-validation.
 
     Every fold walks the values of C from small to large for every gamma, each solved from its
@@ -260,28 +260,6 @@ class SVCCV(KernelClassifier):
             raise interruption(began, solutions)
         return self
 
-    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return the score of the model on rows, by the measure that chose C.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            The rows.
-        y : array-like of shape (n_samples,)
-            Their labels.
-        sample_weight : array-like of shape (n_samples,) or None, default=None
-            Weights of the rows.
-
-        Returns
-        -------
-        float
-            Accuracy, or what ``scoring`` says.
-        """
-        if self.scoring is None:
-            return float(super().score(X, y, sample_weight))
-        scorer = check_scoring(self, scoring=self.scoring)
-        return float(scorer(self, X, y, **weights_for(scorer, sample_weight)))
-
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "dual_coef_")
 
@@ -335,10 +313,9 @@ class SVCCV(KernelClassifier):
                 hits = winners(values, len(self.classes_)) == codes
                 self.scores_[number][place] = np.average(hits, weights=fold.test_weight)
                 continue
-            scorer = check_scoring(machine, scoring=self.scoring)
-            weights = weights_for(scorer, fold.test_weight)
             some, truth = _safe_indexing(X, fold.test), self.classes_[codes]
-            self.scores_[number][place] = float(scorer(machine, some, truth, **weights))
+            score = measured(machine, self.scoring, some, truth, fold.test_weight)
+            self.scores_[number][place] = score
 
     def _fitted(
         self, fits: FoldFits, place: tuple[int, ...], rows: Rows, options: FitOptions
