@@ -145,7 +145,6 @@ def test_a_fit_takes_this_way() -> None:
         {"solver": Decomposition(tolerance=1e-2)},
         {"solver": Decomposition(cache_mb=0.1)},
         {"stop": Stop(gap=1e-3)},
-        {"stop": Stop(gap=None, kkt=1e-3, seconds=10.0)},
         {"stop": Stop(gap=None, kkt=1e-3, steps=10)},
         {"finish": lambda *_: None},
         {"resume": lambda *_: None},
@@ -161,6 +160,48 @@ def test_a_fit_takes_this_way() -> None:
 def test_what_is_more_than_this_is_left_to_others(changed: dict[str, Any]) -> None:
     rows, pairs = data()
     assert together(rows, pairs, **changed) == {}
+
+
+LIMITED = replace(PLAN, stop=Stop(gap=None, kkt=1e-3, seconds=1000.0))
+
+
+def test_a_time_limit_that_is_not_reached_changes_nothing() -> None:
+    rows, pairs = data()
+    limited, free = together(rows, pairs, stop=LIMITED.stop), together(rows, pairs)
+    assert list(limited) == list(free) == list(range(10))
+    for number, solution in free.items():
+        assert limited[number].status is Status.SOLVED
+        np.testing.assert_array_equal(limited[number].dual_coef, solution.dual_coef)
+        assert limited[number].certificate.gap == solution.certificate.gap
+
+
+def test_pairs_that_a_part_of_the_time_is_not_enough_for_are_left_to_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows, pairs = data()
+    monkeypatch.setattr(module, "_SOLVING", 0.0)
+    assert together(rows, pairs, stop=LIMITED.stop) == {}
+    warm = [None] * len(pairs)
+    solutions = solve_one_vs_one(rows, pairs, OBJECTIVE, warm, LIMITED, StopFlag())
+    assert [solution.status for solution in solutions] == [Status.SOLVED] * 10
+
+
+def test_what_is_solved_when_the_time_is_over_is_kept_without_a_proof(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows, pairs = data()
+    free = together(rows, pairs)
+    monkeypatch.setattr(pair_batch.time, "perf_counter", iter(np.arange(1e9)).__next__)
+    monkeypatch.setattr(module, "_SOLVING", 1e6)  # beyond the end of the time
+    limited = together(rows, pairs, stop=Stop(gap=None, kkt=1e-3, seconds=1.0))
+    assert list(limited) == list(range(10))
+    for number, solution in limited.items():
+        assert solution.status is Status.TIME_LIMIT
+        assert solution.certificate.notes == (
+            "the time limit came before the first certificate: nothing is proven",
+        )
+        assert not solution.trace.records
+        np.testing.assert_array_equal(solution.dual_coef, free[number].dual_coef)
 
 
 def test_two_classes_share_nothing() -> None:
@@ -214,14 +255,20 @@ def test_a_fit_that_is_stopped_keeps_what_is_solved(
 ) -> None:
     rows, pairs = data()
     flag = StopFlag()
-    place = pair_batch.PairPoints if is_judging else class_pairs.PairEnd
-    name = "PairPoints" if is_judging else "PairEnd"
+    solved = class_pairs.PairEnd
 
-    def pressed(*given: Any) -> Any:
+    def pressed_while_solving(*given: Any) -> Any:
         flag.set()
-        return place(*given)
+        return solved(*given)
 
-    monkeypatch.setattr(pair_batch if is_judging else class_pairs, name, pressed)
+    def pressed_while_judging(*_: Any, check: Any, **__: Any) -> None:
+        flag.set()
+        check()
+
+    if is_judging:
+        monkeypatch.setattr(pair_batch, "pair_gaps", pressed_while_judging)
+    else:
+        monkeypatch.setattr(class_pairs, "PairEnd", pressed_while_solving)
     found = together(rows, pairs, flag=flag, threads=threads)
     assert len(found) == 10 if is_judging else 1 <= len(found) <= threads
     for solution in found.values():

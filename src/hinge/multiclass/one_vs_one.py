@@ -7,6 +7,7 @@ one.
 from __future__ import annotations
 
 import copy
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -52,6 +53,7 @@ def solve_one_vs_one(
         One for each pair, without their states, whatever ended them. Dual coefficients are those
         of ``pairs.rows_of(number)``.
     """
+    began = time.perf_counter()
     shared = pairs.shared(rows, objective.kernel)
     solutions = solve_together(shared, pairs, objective, warm, plan, flag)
     left = [number for number in range(len(pairs)) if number not in solutions]
@@ -60,6 +62,9 @@ def solve_one_vs_one(
         untrained=lambda place: Point(np.zeros(0), 0.0, np.zeros(pairs.size(left[place]))),
         unit="class" if len(pairs) == 1 else "pair of classes",
     )
+    if plan.stop.seconds is not None:
+        seconds = max(0.0, plan.stop.seconds - (time.perf_counter() - began))
+        plan = replace(plan, stop=replace(plan.stop, seconds=seconds))
     rest = solve_family(family, [warm[number] for number in left], plan, flag)
     solutions.update(zip(left, map(_without_data, rest), strict=True))
     return [solutions[number] for number in range(len(pairs))]

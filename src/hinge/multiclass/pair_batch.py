@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,10 @@ Ends = dict[int, tuple[PairEnd, float]]  # where pairs have arrived, and how lon
 _SUPPORT_BYTES = 1 << 26  # of support vectors that are prepared for certificates of all pairs
 _PANEL_ROWS = 64  # of a panel of packed rows, however few of them are there
 _STORED_ROWS = 256  # for which memory is taken at a time, at the most (row_store.hpp)
-_UNPROVEN = "interrupted before the first certificate: nothing is proven"
+_UNPROVEN = {
+    Status.INTERRUPTED: "interrupted before the first certificate: nothing is proven",
+    Status.TIME_LIMIT: "the time limit came before the first certificate: nothing is proven",
+}
 
 
 @dataclass(frozen=True)
@@ -53,8 +57,24 @@ class Ground:
     copy_mb: float
 
 
+@dataclass(frozen=True)
+class Deadlines:
+    """When to end, by the clock of ``time.perf_counter``.
+
+    Parameters
+    ----------
+    solving : float
+        When no further pair is solved.
+    judging : float
+        When no further certificate is made.
+    """
+
+    solving: float = math.inf
+    judging: float = math.inf
+
+
 class _Stopped(Exception):  # noqa: N818 - an event, not an error
-    """The fit has been told to end."""
+    """The fit has been told to end, or its time is over."""
 
 
 class PairBatch:
@@ -90,7 +110,9 @@ class PairBatch:
         """Whether all costs are numbers that a problem takes; it says what is wrong with others."""
         return all(bool(np.all((costs > 0.0) & np.isfinite(costs))) for costs in self._costs)
 
-    def solve(self, plan: Plan, flag: StopFlag) -> dict[int, Solution]:
+    def solve(
+        self, plan: Plan, flag: StopFlag, deadlines: Deadlines = Deadlines()
+    ) -> dict[int, Solution]:
         """Return the solutions of pairs that are solved and certified, by number.
 
         Parameters
@@ -99,20 +121,30 @@ class PairBatch:
             Solver, criteria, seed and threads.
         flag : StopFlag
             Ends everything when set; what has been solved by then is returned without a proof.
+        deadlines : Deadlines
+            When to end. Pairs that are not solved by then are left to others; if there is no time
+            for certificates either, what has been solved is returned without a proof.
         """
 
-        def check() -> None:
-            if flag:
-                raise _Stopped
+        def check_until(end: float) -> Callable[[], None]:
+            def check() -> None:
+                if flag or time.perf_counter() > end:
+                    raise _Stopped
 
-        ends = self._solved(plan, flag, check)
+            return check
+
+        ends = self._solved(plan, flag, check_until(deadlines.solving))
         began = time.perf_counter()
         try:
-            found = self._judged(ends, plan.threads, check)
+            found = self._judged(ends, plan.threads, check_until(deadlines.judging))
         except _Stopped:
+            status = Status.INTERRUPTED if flag else Status.TIME_LIMIT
             inf = math.inf
-            none = Certificate(math.nan, -inf, inf, inf, inf, inf, (_UNPROVEN,))
-            return {k: self._solution(*ends[k], none, 0.0, plan) for k in ends}
+            none = Certificate(math.nan, -inf, inf, inf, inf, inf, (_UNPROVEN[status],))
+            return {
+                number: replace(self._solution(*end, none, 0.0, plan), status=status, trace=Trace())
+                for number, end in ends.items()
+            }
         # Threads share the work on all of them: each has an equal part of the time of all threads.
         seconds = (time.perf_counter() - began) * plan.threads / max(1, len(ends))
         return {
@@ -142,6 +174,7 @@ class PairBatch:
             began = time.perf_counter()
             first, second = self._pairs.pairs[number]
             try:
+                check()
                 end = solver.solve(place[first], place[second], check)
             except _Stopped:
                 return
@@ -226,10 +259,9 @@ class PairBatch:
     def _solution(
         self, end: PairEnd, seconds: float, certificate: Certificate, judging: float, plan: Plan
     ) -> Solution:
-        """Return what has come of a pair."""
+        """Return what has come of a pair that is solved."""
         solver = plan.solver
         assert isinstance(solver, Decomposition)
-        is_proven = not math.isinf(certificate.kkt)
         record = TraceRecord(
             seconds + judging,
             end.steps,
@@ -242,8 +274,8 @@ class PairBatch:
         return Solution(
             point=Point(np.zeros(0), end.intercept, end.alpha),
             certificate=certificate,
-            trace=Trace((record,) if is_proven else ()),
-            status=Status.SOLVED if is_proven else Status.INTERRUPTED,
+            trace=Trace((record,)),
+            status=Status.SOLVED,
             state=None,
             solver=solver.name,
             seed=plan.seed,

@@ -5,12 +5,15 @@ it, told of it, judged it. Here native code solves one after the other over kern
 share (:mod:`hinge.solvers.kernel.class_pairs`), and one certificate is made for all
 (:mod:`hinge.certificates.pair_gap`). Points have the bits that they would have alone.
 
-Whatever is more than that is left to others: pairs that native code does not finish or that the
-judge refuses, fits that somebody watches or wants to go on with, limits on steps and time.
+Whatever is more than that is left to others: pairs that native code does not finish, not in a part
+of the time limit, or that the judge refuses, fits that somebody watches or wants to go on with,
+limits on steps.
 """
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,7 +27,7 @@ from hinge.machines.prepared import prepare_whole, quick_rows
 from hinge.multiclass.binary_fits import Plan
 from hinge.multiclass.class_pairs import ClassPairs
 from hinge.multiclass.labels import Objective
-from hinge.multiclass.pair_batch import Ground, PairBatch
+from hinge.multiclass.pair_batch import Deadlines, Ground, PairBatch
 from hinge.problem import Intercept
 from hinge.result import Point, Solution
 from hinge.rows import Rows
@@ -39,6 +42,7 @@ Ids = NDArray[np.int64]
 
 _FEWEST = 3  # pairs: fewer share nothing
 _ROWS_TOGETHER = 1 << 18  # of all pairs that are certified at once, each with its own
+_SOLVING = 0.4  # share of a time limit: certificates take about as long, and others need some, too
 
 
 def solve_together(
@@ -69,8 +73,8 @@ def solve_together(
     Returns
     -------
     dict of int to Solution
-        Solutions by the number of their pair, without states. Once the flag is set, there may be
-        some among them of which nothing is proven.
+        Solutions by the number of their pair, without states. Once the flag is set or the time is
+        over, there may be some among them of which nothing is proven.
     """
     found: dict[int, Solution] = {}
     if not isinstance(rows, SharedRows) or any(point is not None for point in warm):
@@ -80,12 +84,15 @@ def solve_together(
     ground = _ground(rows, objective, plan)
     if ground is None:
         return found
+    limit = math.inf if plan.stop.seconds is None else plan.stop.seconds
+    began = time.perf_counter()
+    deadlines = Deadlines(began + _SOLVING * limit, began + limit)
     with single_threaded_blas():
         for numbers in batches(pairs):
             if len(numbers) >= _FEWEST and not flag:
                 batch = PairBatch(ground, pairs, objective, numbers)
                 if batch.has_usable_costs:
-                    found.update(batch.solve(plan, flag))
+                    found.update(batch.solve(plan, flag, deadlines))
     return found
 
 
@@ -93,7 +100,7 @@ def _takes(plan: Plan) -> bool:
     """Return whether nobody wants more of a fit than where its solver first arrives."""
     stop, solver = plan.stop, plan.solver
     is_watched = plan.listeners or plan.resume is not None or plan.finish is not None
-    if is_watched or stop.seconds is not None or stop.steps is not None:
+    if is_watched or stop.steps is not None:
         return False
     if not (isinstance(solver, Decomposition) and solver.takes_native_rounds):
         return False
