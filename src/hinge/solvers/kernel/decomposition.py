@@ -29,9 +29,11 @@ from the current one by at most :math:`\sqrt{2 g}\,\sqrt{k(x, x)}` at x, and row
 stays on its side of the corner wherever the optimum lies are settled for good. It decides something
 only when the gap is below about one.
 
-Kernel values are float32. Where the judge refuses what they claim, or nothing moves in them any
-more, the scores are summed up anew in float64 and the run goes on in that precision; a working set
-that pairs do not finish is helped by Newton steps (:mod:`hinge.solvers.kernel.inside_steps`)
+Kernel values are float32. Where their sums are not exact enough for the aim, those near the
+boundary are made anew in float64 before the run says that it has arrived
+(:mod:`hinge.solvers.kernel.refresh`). Where the judge refuses that all the same, or nothing moves
+any more, all scores are summed up anew in float64 and the run goes on in that precision; a working
+set that pairs do not finish is helped by Newton steps (:mod:`hinge.solvers.kernel.inside_steps`)
 and by rounds of the active set method (:mod:`hinge.solvers.kernel.set_rounds`).
 
 Different from the paper: sets of hundreds instead of ten rows, the pair rule inside, the deferred

@@ -30,6 +30,7 @@ from hinge.solvers.kernel.dual_state import (
     turn_exact,
 )
 from hinge.solvers.kernel.queue import advance_queue, advance_rejoining, begin_rejoining
+from hinge.solvers.kernel.refresh import advance_refreshing, begin_refreshing
 from hinge.solvers.kernel.screening import screen
 from hinge.solvers.kernel.working_sets import rounding_of
 from hinge.solvers.protocol import Solver, Support
@@ -97,6 +98,8 @@ class DualSolver(Solver):
             advance_queue(state)
         elif state.is_rejoining:
             advance_rejoining(state)
+        elif len(state.to_refresh):
+            advance_refreshing(state)
         else:
             touched = self._round(state)
         stored = max(1, state.problem.rows.n_stored // max(1, state.problem.n_rows))
@@ -135,6 +138,8 @@ class DualSolver(Solver):
         ends = state.ends(gradient)
         if state.is_complete:
             arrives = ends.violation <= state.aim < state.violation
+            if arrives and begin_refreshing(state, gradient, ends):
+                return 0
             note_values(state, ends)
             if arrives:
                 return 0  # time for a certificate; whoever wants more asks for another step

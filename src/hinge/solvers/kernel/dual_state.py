@@ -127,6 +127,12 @@ class KernelState(State):
         Whether kernel values are taken in float64, because float32 was not enough.
     least_kept : int
         Kernel rows that must find room, however little memory there is.
+    to_refresh, fresh : ndarray
+        Rows whose scores are being summed up anew in float64, and their sums so far.
+    refreshed : int
+        How many of the coefficients are in these sums.
+    lost : float
+        What scores were off by when they were last summed up anew.
     """
 
     problem: Problem
@@ -152,6 +158,10 @@ class KernelState(State):
     is_rejoining: bool = False
     is_exact: bool = False
     least_kept: int = 0
+    to_refresh: Ids = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    fresh: Floats = field(default_factory=lambda: np.zeros(0))
+    refreshed: int = 0
+    lost: float = math.inf
     _transient: ClassVar[tuple[str, ...]] = ("problem", "program", "source", "cache")
 
     @cached_property
@@ -203,7 +213,8 @@ class KernelState(State):
     @property
     def is_complete(self) -> bool:
         """Whether the scores of all rows are those of the coefficients."""
-        return len(self.queue) == 0 and not self.resting.any()
+        waiting = len(self.queue) + len(self.to_refresh)
+        return waiting == 0 and not self.resting.any()
 
     def gradient(self) -> Floats:
         """Return the gradient as far as the scores are known."""
@@ -299,6 +310,7 @@ def turn_exact(state: KernelState) -> None:
     state.violation = math.inf
     state.primal = state.dual = math.nan
     state.is_rejoining = state.at_rest = False
+    state.to_refresh, state.fresh = np.zeros(0, dtype=np.int64), np.zeros(0)
 
 
 def best_intercept(state: KernelState, ends: Ends) -> float:
