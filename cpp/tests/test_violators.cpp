@@ -18,7 +18,7 @@ using hinge::testing::check_equal;
 enum class Gradients { random, rising, falling, few };
 
 struct Case {
-    Case(std::int64_t n, Gradients kind)
+    Case(std::int64_t n, Gradients kind, bool all_take_part)
         : settled(new bool[static_cast<std::size_t>(n)]()), count(n) {
         auto words = hinge::seeded_words(5);
         hinge::Random random(words.data());
@@ -31,8 +31,8 @@ struct Case {
             lower.push_back(word % 2 == 0 ? 0.0 : -1.0);
             upper.push_back(lower.back() + 1.0);
             beta.push_back(lower.back() + 0.5 * static_cast<double>(word % 3));
-            group.push_back(word % 7 == 0 ? std::int8_t{1} : std::int8_t{-1});
-            settled[static_cast<std::size_t>(k)] = word % 11 == 0;
+            group.push_back(!all_take_part && word % 7 == 0 ? std::int8_t{1} : std::int8_t{-1});
+            settled[static_cast<std::size_t>(k)] = !all_take_part && word % 11 == 0;
         }
     }
     ~Case() { delete[] settled; }
@@ -76,8 +76,8 @@ void check_side(const Case& some, bool grows, std::int64_t most, std::vector<std
     check(got == want, name + (grows ? ", what may grow" : ", what may shrink"));
 }
 
-void check_case(std::int64_t n, Gradients kind, std::int64_t most) {
-    const Case some(n, kind);
+void check_case(std::int64_t n, Gradients kind, std::int64_t most, bool all_take_part) {
+    const Case some(n, kind, all_take_part);
     const std::string name = std::to_string(most) + " of " + std::to_string(n) + ", kind " +
                              std::to_string(static_cast<int>(kind));
     const auto grow = some.sorted(true);
@@ -102,8 +102,9 @@ int main() {
     for (const Gradients kind :
          {Gradients::random, Gradients::rising, Gradients::falling, Gradients::few}) {
         for (const std::int64_t most : {0, 1, 2, 7, 64, 1000}) {
-            for (const std::int64_t n : {0, 1, 3, 50, 1001}) {
-                check_case(n, kind, most);
+            for (const std::int64_t n : {0, 1, 3, 50, 1001, 5000}) {
+                check_case(n, kind, most, false);
+                check_case(n, kind, most, true);
             }
         }
     }

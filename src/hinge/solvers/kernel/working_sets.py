@@ -44,7 +44,7 @@ def rounding_of(gradient: Floats) -> float:
     gradient : ndarray
         The gradient.
     """
-    return _ROUNDING * max(1.0, float(np.max(np.abs(gradient))))
+    return _ROUNDING * max(1.0, float(np.max(gradient)), -float(np.min(gradient)))
 
 
 def improve_working_set(
@@ -86,7 +86,8 @@ def _choose(state: KernelState, gradient: Floats, size: int) -> Ids:
     kept = _still_inside(state, taking_part)[:most]
     violators = np.empty((2, (size - len(kept)) // 2), dtype=np.int64)
     n_up, n_down = core.most_violating(state.variables, gradient, violators)
-    return np.unique(np.concatenate((violators[0, :n_up], violators[1, :n_down], kept)))
+    found = np.sort(np.concatenate((violators[0, :n_up], violators[1, :n_down], kept)))
+    return np.concatenate((found[:1], found[1:][found[1:] != found[:-1]]))
 
 
 def _solve(
