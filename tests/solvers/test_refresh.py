@@ -102,9 +102,20 @@ def test_an_error_that_does_not_become_smaller_is_not_met_again() -> None:
     assert refresh.begin_refreshing(state, gradient, ends)
 
 
-def test_exact_enough_scores_are_left_alone() -> None:
+def test_small_sums_are_not_even_looked_at(monkeypatch) -> None:
+    monkeypatch.setattr(refresh, "_lost", None)
     solution = solve(_problem(C=1.0), SOLVER, STOP)
     assert solution.status is Status.SOLVED
+
+
+def test_exact_enough_scores_are_left_alone(monkeypatch) -> None:
+    looked = []
+    lost = refresh._lost
+    monkeypatch.setattr(refresh, "_lost", lambda *args: looked.append(lost(*args)) or looked[-1])
+    monkeypatch.setattr(refresh, "_seems_exact", lambda _: False)
+    solution = solve(_problem(C=1.0), SOLVER, STOP)
+    assert looked
+    assert max(looked) < 1e-5
     assert solution.state.lost == np.inf
 
 

@@ -18,6 +18,7 @@ Piece = Callable[[int, int], None]  # takes the first column and the end
 
 VALUES_A_CALL = 1 << 22  # kernel values that one native call computes: some 10 ms
 _LEAST_VALUES = 1 << 17  # of a piece that another thread may take
+_LEAST_OF_TRIANGLE = 1 << 15  # the same, of a square whose threads wait for nothing else
 _TURNS = 4  # pieces for each thread, so that all end together
 _TILE = 96  # columns that native code takes at a time
 
@@ -79,7 +80,7 @@ class Team:
         values = n_columns * n_columns // 2
         count = 1 + values // VALUES_A_CALL
         if self.threads > 1:
-            count = max(count, min(_TURNS * self.threads, values // _LEAST_VALUES))
+            count = max(count, min(_TURNS * self.threads, values // _LEAST_OF_TRIANGLE))
         ends = [math.isqrt(n_columns * n_columns * k // count) for k in range(count + 1)]
         self._run(lambda number: work(ends[number], ends[number + 1]), count, self.threads)
 

@@ -28,6 +28,7 @@ _SAMPLE = 64  # rows that are looked at, at the most
 _TERMS = 4096  # support vectors at a time, at the most: what is made of them stays small
 _WORST = 8.0  # how many times the root mean square an error of a row that counts may well be
 _MARGIN = 12.0  # times it, and no error of any row is larger
+_VALUE_ERROR = 4.0 * 2.0**-24  # of a float32 kernel value, in parts of the largest one
 _PROGRESS = 0.5  # share of the last error that is left at the most when sums are made once more
 
 
@@ -48,7 +49,7 @@ def begin_refreshing(state: KernelState, gradient: Floats, ends: Ends) -> bool:
     bool
         Whether it has begun.
     """
-    if state.is_exact or len(state.beta) < _FEW_ROWS:
+    if state.is_exact or len(state.beta) < _FEW_ROWS or _seems_exact(state):
         return False
     near = _near(state, gradient, ends, state.aim)
     if len(near) == 0:
@@ -86,6 +87,16 @@ def advance_refreshing(state: KernelState) -> None:
         scores[rows] = fresh
         state.scores = scores
         state.to_refresh, state.fresh = np.zeros(0, dtype=np.int64), np.zeros(0)
+
+
+def _seems_exact(state: KernelState) -> bool:
+    """Return whether errors of kernel values add up to little, as independent ones do.
+
+    That they are independent is no certainty, but neither is it the last word: the judge has it.
+    """
+    largest = float(np.max(state.problem.image_squares)) / state.source.unit
+    spread = _VALUE_ERROR * largest * float(np.linalg.norm(state.beta))
+    return _WORST * spread <= 0.5 * state.aim
 
 
 def _near(state: KernelState, gradient: Floats, ends: Ends, margin: float) -> Ids:
