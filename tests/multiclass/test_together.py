@@ -95,6 +95,18 @@ def test_threads_without_memory_wait_and_change_no_bit() -> None:
         assert solution.certificate.gap == two[number].certificate.gap
 
 
+def test_one_copy_of_the_rows_has_the_memory_of_all_pairs() -> None:
+    rows, pairs = data()
+    expected = [solution.dual_coef for solution in one_by_one(rows, pairs)]
+    # The part of one pair alone would not hold it.
+    solver = Decomposition(cache_mb=(NEEDED_MB + 0.05) / 80, tolerance=1e-3)
+    assert solver.cache_mb * 2**20 < 8 * rows.n_stored
+    found = together(rows, pairs, solver=solver, at_once=80)
+    assert list(found) == list(range(10))
+    for number, coef in enumerate(expected):
+        np.testing.assert_array_equal(found[number].dual_coef, coef)
+
+
 def test_small_classes_of_many_features_are_left_to_others_if_their_panels_do_not_fit() -> None:
     rng = np.random.default_rng(0)
     rows = Rows(rng.normal(size=(40, 2000)))

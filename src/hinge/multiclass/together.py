@@ -117,7 +117,9 @@ def _ground(shared: SharedRows, objective: Objective, plan: Plan) -> Ground | No
     native = native_kernel(kernel)
     if native is None:
         return None
-    prepared = prepare_whole(kernel, native, shared, COPY_SHARE * solver.cache_mb)
+    # One copy of the rows serves all pairs, and has its part of what they have together.
+    spare = COPY_SHARE * solver.cache_mb * (plan.at_once or 1)
+    prepared = prepare_whole(kernel, native, shared, spare)
     quick: Any = None if prepared is None else quick_rows(prepared)
     if prepared is None or quick is None or prepared.manner.unit != 1.0:
         return None
