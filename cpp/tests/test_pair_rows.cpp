@@ -155,6 +155,19 @@ void check_pair(std::int64_t room) {
     check_equal(rows.computed(), 25 + 3 * kCount + 3 * 6 + kCount, "once");
     check_set(rows, matrix, {3, 69});
 
+    // The set of another pair has what the first has left, and new rows of both classes meet once.
+    {
+        const std::int64_t before = values.computed;
+        hinge::PairRows<Values> other(classes.first, classes.second, values);
+        check_set(other, matrix, {0, 3, 5, 69, 70, 71});
+        const std::int64_t absent = 4 - std::min<std::int64_t>(room, 2);
+        const std::int64_t absent_too = 2 - std::min<std::int64_t>(room, 2);
+        check_equal(values.computed - before, absent * absent + absent_too * absent_too + 4 * 2,
+                    "of a set, values are computed that no row has");
+        check_sums(sums(other, {5, 71}), matrix, {5, 71});
+        check_set(other, matrix, {0, 3, 5, 69, 70, 71});
+    }
+
     // Another pair of these classes needs nothing of its own that the first has left.
     const std::int64_t before = values.computed;
     hinge::PairRows<Values> other(classes.first, classes.second, values);

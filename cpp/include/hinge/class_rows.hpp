@@ -34,6 +34,16 @@ class ClassRows {
     const TermPanels<float>& panels() const noexcept { return panels_; }
     const std::vector<std::int64_t>& numbers() const noexcept { return numbers_; }
 
+    // Looks kernel rows up and puts them into `found`, null where nobody has computed one yet.
+    void look_up(const std::vector<std::int64_t>& ids, std::vector<const float*>& found) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        found.clear();
+        for (const std::int64_t id : ids) {
+            const auto at = static_cast<std::size_t>(id);
+            found.push_back(stages_[at] == Stage::there ? rows_[at] : nullptr);
+        }
+    }
+
     // Makes kernel rows available and puts them into `found`, null where there is no room for more.
     // Compute is called as compute(ids, rows) for those that nobody has begun, outside the lock.
     template <class Compute>

@@ -6,10 +6,13 @@
 // on.
 //
 // The kernel matrix of a working set is picked from rows that have moved before, also those columns
-// of other rows that are theirs: the kernel is symmetric to the bit. What is left is computed. Rows
-// of the matrix are picked when steps ask for them: most sets are left before all of them have.
+// of other rows that are theirs: the kernel is symmetric to the bit. So it is from rows of a class
+// that other pairs have computed. What is left is computed, of the two classes with each other
+// once. Rows of the matrix are picked when steps ask for them: most sets are left before all of
+// them have.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -64,8 +67,9 @@ class PairRows {
         if (picked_.size() < set.size() * set.size()) {
             picked_.resize(set.size() * set.size());
         }
+        find_set();
         compute_new();
-        computed_ += static_cast<std::int64_t>(new_.size() * set.size());
+        computed_ += static_cast<std::int64_t>((new_[0].size() + new_[1].size()) * set.size());
         return SetMatrix(*this);
     }
 
@@ -88,6 +92,8 @@ class PairRows {
     }
 
   private:
+    static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
     struct Pieces {
         const float* own = nullptr;    // at the rows of its class; null before it moves
         const float* other = nullptr;  // at the rows of the other class
@@ -99,71 +105,113 @@ class PairRows {
         return sides_[side]->numbers()[static_cast<std::size_t>(row - begins_[side])];
     }
 
-    // Finds the rows of the set that have moved, and computes the kernel of the others with each
-    // other.
-    void compute_new() {
-        new_.clear();
-        place_in_new_.assign(set_.size(), -1);
-        at_.resize(set_.size());
+    // Finds out which rows of the set have moved, and where kernel rows of others are.
+    void find_set() {
         in_class_.resize(set_.size());
-        std::vector<std::int64_t> numbers;
+        place_in_new_.assign(set_.size(), kNone);
+        place_in_absent_.assign(set_.size(), kNone);
+        at_.assign(set_.size(), {nullptr, nullptr});
+        for (int side = 0; side < 2; ++side) {
+            new_[side].clear();
+            absent_[side].clear();
+        }
         for (std::size_t k = 0; k < set_.size(); ++k) {
             const Pieces& pieces = pieces_[static_cast<std::size_t>(set_[k])];
             const int side = side_of(set_[k]);
             in_class_[k] = set_[k] - begins_[side];
             if (pieces.own == nullptr) {
-                place_in_new_[k] = static_cast<std::int64_t>(new_.size());
-                new_.push_back(static_cast<std::int64_t>(k));
-                numbers.push_back(number_of(set_[k]));
+                place_in_new_[k] = new_[side].size();
+                new_[side].push_back(in_class_[k]);
             } else {
                 at_[k][side] = pieces.own;
                 at_[k][1 - side] = pieces.other;
             }
         }
-        among_new_.resize(new_.size() * new_.size());
-        std::vector<float*> rows;
-        for (std::size_t a = 0; a < new_.size(); ++a) {
-            rows.push_back(among_new_.data() + a * new_.size());
+        std::vector<const float*> found[2];
+        sides_[0]->look_up(new_[0], found[0]);
+        sides_[1]->look_up(new_[1], found[1]);
+        for (std::size_t k = 0; k < set_.size(); ++k) {
+            const int side = side_of(set_[k]);
+            if (place_in_new_[k] != kNone) {
+                at_[k][side] = found[side][place_in_new_[k]];
+                if (at_[k][side] == nullptr) {
+                    place_in_absent_[k] = absent_[side].size();
+                    absent_[side].push_back(in_class_[k]);
+                }
+            }
         }
-        if (!new_.empty()) {
-            values_.block(numbers, numbers, rows.data());
+    }
+
+    // Computes what no kernel row has: of either class with itself, and of one with the other.
+    void compute_new() {
+        for (int side = 0; side < 2; ++side) {
+            compute_block(numbers_in(side, absent_[side]), numbers_in(side, absent_[side]),
+                          among_absent_[side]);
+        }
+        compute_block(numbers_in(0, new_[0]), numbers_in(1, new_[1]), between_new_);
+    }
+
+    void compute_block(const std::vector<std::int64_t>& terms,
+                       const std::vector<std::int64_t>& points, std::vector<float>& block) {
+        block.resize(terms.size() * points.size());
+        std::vector<float*> rows;
+        for (std::size_t a = 0; a < terms.size(); ++a) {
+            rows.push_back(block.data() + a * points.size());
+        }
+        if (!block.empty()) {
+            values_.block(terms, points, rows.data());
         }
     }
 
     // The kernel of the k-th row of the set with itself.
     float own_value(std::size_t k) const noexcept {
-        if (place_in_new_[k] < 0) {
-            return at_[k][side_of(set_[k])][in_class_[k]];
+        const int side = side_of(set_[k]);
+        if (at_[k][side] != nullptr) {
+            return at_[k][side][in_class_[k]];
         }
-        return among_new_[static_cast<std::size_t>(place_in_new_[k]) * (new_.size() + 1)];
+        return among_absent_[side][place_in_absent_[k] * (absent_[side].size() + 1)];
     }
 
     // The k-th row of the set at all of its columns, which come class by class.
     const float* row(std::size_t k) const noexcept {
-        const std::size_t size = set_.size();
-        float* const out = picked_.data() + k * size;
-        if (is_picked_[k]) {
-            return out;
-        }
-        is_picked_[k] = true;
-        if (place_in_new_[k] < 0) {
-            std::size_t j = 0;
-            for (; j < size && set_[j] < begins_[1]; ++j) {
-                out[j] = at_[k][0][in_class_[j]];
-            }
-            for (; j < size; ++j) {
-                out[j] = at_[k][1][in_class_[j]];
-            }
-            return out;
-        }
-        const float* const new_row =
-            among_new_.data() + static_cast<std::size_t>(place_in_new_[k]) * new_.size();
-        const int side = side_of(set_[k]);
-        for (std::size_t j = 0; j < size; ++j) {
-            const std::int64_t place = place_in_new_[j];
-            out[j] = place < 0 ? at_[j][side][in_class_[k]] : new_row[place];
+        float* const out = picked_.data() + k * set_.size();
+        if (!is_picked_[k]) {
+            is_picked_[k] = true;
+            const auto middle = static_cast<std::size_t>(
+                std::lower_bound(set_.begin(), set_.end(), begins_[1]) - set_.begin());
+            pick(k, 0, 0, middle, out);
+            pick(k, 1, middle, set_.size(), out);
         }
         return out;
+    }
+
+    // The columns from begin to end of a row of the set, all of one class.
+    void pick(std::size_t k, int side, std::size_t begin, std::size_t end,
+              float* out) const noexcept {
+        const float* const from = at_[k][side];
+        if (from != nullptr) {
+            for (std::size_t j = begin; j < end; ++j) {
+                out[j] = from[in_class_[j]];
+            }
+            return;
+        }
+        const int own = side_of(set_[k]);
+        // Where the first of these values is, and how far apart they are.
+        const float* computed = nullptr;
+        std::size_t stride = 1;
+        if (own == side) {
+            computed = among_absent_[side].data() + place_in_absent_[k] * absent_[side].size();
+        } else if (own == 0) {
+            computed = between_new_.data() + place_in_new_[k] * new_[1].size();
+        } else {
+            computed = between_new_.data() + place_in_new_[k];
+            stride = new_[1].size();
+        }
+        const std::vector<std::size_t>& places = own == side ? place_in_absent_ : place_in_new_;
+        for (std::size_t j = begin; j < end; ++j) {
+            const std::size_t place = places[j];
+            out[j] = place == kNone ? at_[j][own][in_class_[k]] : computed[place * stride];
+        }
     }
 
     // Which rows of a class move for the first time, as numbered in the class.
@@ -231,12 +279,15 @@ class PairRows {
     Values& values_;
     std::int64_t computed_ = 0;
     std::vector<std::int64_t> set_;                // the last set, in order
-    std::vector<std::int64_t> new_;                // places in it of rows that have not moved yet
-    std::vector<std::int64_t> place_in_new_;       // of every row of the set among these, or -1
-    std::vector<float> among_new_;                 // the kernel of these with each other
-    std::vector<std::array<const float*, 2>> at_;  // where others are, at either class
-    std::vector<std::int64_t> in_class_;           // numbers of the set's rows in their classes
-    mutable std::vector<bool> is_picked_;          // rows of the set's matrix that are there
+    std::vector<std::int64_t> in_class_;           // numbers of its rows in their classes
+    std::vector<std::array<const float*, 2>> at_;  // their kernel rows at either class, or null
+    std::vector<std::int64_t> new_[2];             // rows of it that have not moved yet,
+    std::vector<std::size_t> place_in_new_;        // and the place of each row there, or kNone
+    std::vector<std::int64_t> absent_[2];          // of these, rows that nobody has computed
+    std::vector<std::size_t> place_in_absent_;
+    std::vector<float> among_absent_[2];   // the kernel of these with each other, class by class
+    std::vector<float> between_new_;       // the kernel of new rows of one class with the other
+    mutable std::vector<bool> is_picked_;  // rows of the set's matrix that are there
     mutable AlignedVector<float> picked_;
 };
 
