@@ -26,10 +26,7 @@ void self_sums(const Matrix& matrix, const KernelChoice& choice,
     hinge::binding::with_rows(matrix, [&](const auto& rows) {
         const nb::gil_scoped_release unlocked;
         choice.visit([&]<class Kernel>(const Kernel&) {
-            for (std::int64_t k = 0; k < count; ++k) {
-                out.data()[k] =
-                    hinge::self_sum<typename Kernel::Pairing, Real>(rows, first + k, from);
-            }
+            hinge::self_sums<typename Kernel::Pairing, Real>(rows, first, count, from, out.data());
         });
     });
 }

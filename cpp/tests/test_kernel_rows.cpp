@@ -101,6 +101,10 @@ void check_storage(const Kernel& kernel, const Matrix<Value>& matrix, const Rows
     for (std::int64_t i = 0; i < matrix.count; ++i) {
         selfs.push_back(hinge::self_sum<Pairing, Real>(rows, i, centre));
     }
+    std::vector<Real> together(selfs.size() - 1);
+    hinge::self_sums<Pairing, Real>(rows, 1, matrix.count - 1, centre, together.data());
+    hinge::testing::check(std::equal(together.begin(), together.end(), selfs.begin() + 1),
+                          name + ": sums of rows with themselves, one by one and together");
     const hinge::Sides<Real> sides{selfs.data(), nullptr};
     const hinge::TermPanels<Real> terms(rows, {nullptr, 0, n_terms}, sides, centre);
     const hinge::Selection points{nullptr, 0, matrix.count};

@@ -83,6 +83,40 @@ Real self_sum(const Rows& rows, std::int64_t i, const Centre<Real>& centre) {
     return sum;
 }
 
+// The same for rows from `first` on. Each sum waits for its last addition: those of several dense
+// rows are under way at a time. A zero adds nothing.
+template <class Pairing, class Real, class Value>
+void self_sums(const DenseRows<Value>& rows, std::int64_t first, std::int64_t count,
+               const Centre<Real>& centre, Real* out) {
+    constexpr std::int64_t kTogether = 8;
+    std::int64_t i = 0;
+    for (; i + kTogether <= count; i += kTogether) {
+        const Value* some[kTogether];
+        Real sums[kTogether] = {};
+        for (std::int64_t r = 0; r < kTogether; ++r) {
+            some[r] = rows.row(first + i + r);
+        }
+        for (std::int64_t k = 0; k < rows.width; ++k) {
+#pragma GCC unroll 8
+            for (std::int64_t r = 0; r < kTogether; ++r) {
+                sums[r] = Pairing::template add_self<Real>(centre.moved(some[r][k], k), sums[r]);
+            }
+        }
+        std::copy_n(sums, kTogether, out + i);
+    }
+    for (; i < count; ++i) {
+        out[i] = self_sum<Pairing, Real>(rows, first + i, centre);
+    }
+}
+
+template <class Pairing, class Real, class Value, class Index>
+void self_sums(const CsrRows<Value, Index>& rows, std::int64_t first, std::int64_t count,
+               const Centre<Real>& centre, Real* out) {
+    for (std::int64_t i = 0; i < count; ++i) {
+        out[i] = self_sum<Pairing, Real>(rows, first + i, centre);
+    }
+}
+
 template <class Real>
 class Panel {
   public:
