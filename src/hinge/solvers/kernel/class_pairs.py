@@ -95,7 +95,9 @@ class PairSolver:
         loss: Loss,
         settings: PairSettings,
     ) -> None:
-        self._costs, self._stored, self._loss = costs, stored, loss
+        self._stored, self._loss = stored, loss
+        # What a class brings along as the first and as the second of a pair.
+        self._sides = [[_program(loss, sign, of) for of in costs] for sign in (-1.0, 1.0)]
         self._settings = settings
         values = sum(len(ids) ** 2 for ids in classes)
         share = min(1.0, settings.shared_mb * 2**20 / (4.0 * values))
@@ -115,19 +117,11 @@ class PairSolver:
             Called every few milliseconds; may raise to give up.
         """
         loss = self._loss
-        costs = np.concatenate((self._costs[first], self._costs[second]))
-        signs = np.ones(len(costs), dtype=np.int8)
-        signs[: len(self._costs[first])] = -1
-        y = signs.astype(np.float64)
-        reach = y * loss.upper_bound(costs)
-        program = core.ResidentProgram(
-            loss.dual_linear * y,
-            loss.dual_curvature / costs,
-            np.minimum(reach, 0.0),
-            np.maximum(reach, 0.0),
-            np.zeros(len(costs), dtype=bool),
-            True,
-        )
+        sides = self._sides[0][first], self._sides[1][second]
+        linear, diagonal, lower, upper, costs = np.concatenate(sides, axis=1)
+        signs = np.repeat(np.array([-1, 1], dtype=np.int8), [side.shape[1] for side in sides])
+        settled = np.zeros(len(costs), dtype=bool)
+        program = core.ResidentProgram(linear, diagonal, lower, upper, settled, True)
         beta, scores = np.zeros((2, len(costs)))
         stored = max(1, (self._stored[first] + self._stored[second]) // len(costs))
         run = core.PairRun(
@@ -156,3 +150,11 @@ class PairSolver:
         intercept = intercept_at(Ends(up, down, is_balanced=True), loss, scores, signs, costs)
         work = (computed + 2 * len(costs)) * stored
         return PairEnd(np.abs(beta), intercept, steps, work)
+
+
+def _program(loss: Loss, sign: float, costs: Floats) -> Floats:
+    """Return what the dual program has of the rows of a class, with their costs below."""
+    y = np.full(len(costs), sign)
+    reach = y * loss.upper_bound(costs)
+    lower, upper = np.minimum(reach, 0.0), np.maximum(reach, 0.0)
+    return np.stack((loss.dual_linear * y, loss.dual_curvature / costs, lower, upper, costs))

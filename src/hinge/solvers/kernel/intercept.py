@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -41,13 +43,23 @@ def intercept_between(
     float
         The intercept.
     """
-    kinks = np.asarray([(kink.margin, kink.jump, kink.bend) for kink in loss.kinks])
+    kinks, pieces = _tables(loss)
     found: float = core.best_intercept(
-        np.ascontiguousarray(kinks.T),
-        np.stack(loss.derivative_pieces()),
+        kinks,
+        pieces,
         scores,
         signs,
         np.ascontiguousarray(costs),
         *ends,
     )
     return found
+
+
+@lru_cache(maxsize=8)  # pairs of classes have one loss, and ask again and again
+def _tables(loss: Loss) -> tuple[Floats, Floats]:
+    """Return the kinks of a loss and the pieces of its derivative, as native code takes them."""
+    kinks = np.asarray([(kink.margin, kink.jump, kink.bend) for kink in loss.kinks])
+    tables = np.ascontiguousarray(kinks.T), np.stack(loss.derivative_pieces())
+    for table in tables:
+        table.flags.writeable = False
+    return tables
