@@ -212,16 +212,18 @@ class ResidentRounds {
     // the limit.
     void append_worst(std::int64_t most, double sign, const std::vector<double>& not_this_way,
                       double limit, std::vector<std::int64_t>& rows) {
+        // Written down before it is known whether they count: a branch would be guessed wrong.
         std::vector<Candidate>& found = candidates_;
-        found.clear();
+        found.resize(static_cast<std::size_t>(program_.count) + 1);
+        std::size_t n_found = 0;
         for (std::int64_t k = 0; k < program_.count; ++k) {
             const auto at = static_cast<std::size_t>(k);
             const double badness = sign * (gradient_[at] + not_this_way[at]);
-            if (badness < limit) {
-                const std::uint32_t tie = static_cast<std::uint32_t>(k) * 0x9E3779B1U;
-                found.push_back({badness, tie, static_cast<std::int32_t>(k)});
-            }
+            const std::uint32_t tie = static_cast<std::uint32_t>(k) * 0x9E3779B1U;
+            found[n_found] = {badness, tie, static_cast<std::int32_t>(k)};
+            n_found += badness < limit ? 1 : 0;
         }
+        found.resize(n_found);
         if (most < static_cast<std::int64_t>(found.size())) {
             std::nth_element(found.begin(), found.begin() + most, found.end());
             found.resize(static_cast<std::size_t>(most));
