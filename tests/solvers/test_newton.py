@@ -304,6 +304,18 @@ def test_a_known_point_says_how_little_to_smooth() -> None:
     assert solve(problem, Newton(), Stop(gap=1e-6), warm=rough.point).status is Status.SOLVED
 
 
+@pytest.mark.parametrize("C", [0.7, 33.3])
+@pytest.mark.parametrize("loss", ["hinge", "huber"])
+def test_classes_of_equal_size_leave_a_free_intercept_where_it_is(loss: str, C: float) -> None:
+    # At zero weights no row is in the window, and the intercept's slope is rounding alone.
+    rng = np.random.default_rng(9)
+    y = rng.permutation(np.arange(400) % 2)
+    X = rng.normal(size=(400, 10)) + 0.3 * np.where(y, 1.0, -1.0)[:, None]
+    problem = Problem(X, y, loss=loss, intercept="free", C=C)
+    solution = solve(problem, Newton(), Stop(gap=1e-4, steps=100))
+    assert solution.status is Status.SOLVED
+
+
 def test_features_that_no_row_near_the_corner_has() -> None:
     """A step along such a feature would be as long as the norm alone lets it be."""
     X, y = many_rows(4000, 6)

@@ -158,7 +158,7 @@ def after_product(state: NewtonState, sums: Floats) -> None:
 def after_matrix(state: NewtonState, sums: Floats) -> None:
     """Add the change to the matrix, and solve the system with it."""
     state.matrix += sums.reshape(state.matrix.shape)
-    force = state.gradient + state.foreseen
+    force = _force(state)
     full = state.matrix + np.diag(state.ridge)
     if state.smoothing:
         full += state.damping * state.wider
@@ -311,8 +311,7 @@ def _begin_system(state: NewtonState) -> None:
 
 def _restart_system(state: NewtonState) -> None:
     state.direction[:] = 0.0
-    state.residual[:] = -(state.gradient + state.foreseen)
-    # Where no row is in the window, nothing else keeps a free intercept's step finite.
+    state.residual[:] = -_force(state)
     state.diagonal[:] = np.maximum(state.diagonal, _TINY)
     state.conjugate[:] = state.residual / state.diagonal
     state.products = 0
@@ -320,6 +319,16 @@ def _restart_system(state: NewtonState) -> None:
         _begin_matrix(state)
     else:
         state.stage = "product"
+
+
+def _force(state: NewtonState) -> Floats:
+    """Return what the system is to balance: the gradient, and that of rows about to enter."""
+    force = state.gradient + state.foreseen
+    if state.is_free and not state.curved:
+        # No row is in the window, so that nothing resists a free intercept: the rounding of its
+        # slope would send it to infinity. It has found its place already.
+        force[-1] = 0.0
+    return force
 
 
 def _begin_matrix(state: NewtonState) -> None:
