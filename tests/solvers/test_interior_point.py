@@ -119,6 +119,18 @@ def test_samples_come_first(intercept: str, storage) -> None:
     assert levels[-1] == 1
 
 
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("intercept", ["augmented", "free", "none"])
+def test_a_run_that_ends_early_returns_the_weights_that_it_has(intercept: str, loss: str) -> None:
+    problem = Problem(*many_rows(), loss=loss, intercept=intercept)
+    solution = solve(problem, InteriorPoint(), Stop(gap=1e-6, steps=2))
+    assert solution.status is Status.ITERATION_LIMIT
+    assert not solution.state.is_final_level
+    assert solution.certificate.primal < 0.9 * problem.n_rows
+    assert solution.certificate.dual > 0.0
+    assert not InteriorPoint().unproven_point(solution.state).coef.any()
+
+
 def test_a_sample_without_a_class_is_skipped() -> None:
     X, y = many_rows()
     y[:] = 0

@@ -121,6 +121,29 @@ def test_samples_come_first(intercept: str, storage) -> None:
     assert levels[-1] == 1
 
 
+@pytest.mark.parametrize("C", [1.0, 1e4])
+@pytest.mark.parametrize("loss", ["hinge", *LOSSES])
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+def test_a_run_that_ends_early_returns_the_weights_that_it_has(
+    intercept: str, loss: str, C: float
+) -> None:
+    X, y = many_rows()
+    problem = Problem(X, y, loss=loss, intercept=intercept, C=C)
+    solution = solve(problem, Newton(), Stop(gap=1e-6, steps=2))
+    assert solution.status is Status.ITERATION_LIMIT
+    assert not solution.state.is_final
+    at_zero = float(problem.loss.value(np.zeros(1))[0]) * float(np.sum(problem.costs))
+    assert solution.certificate.primal < 0.9 * at_zero
+    assert solution.certificate.dual > 0.0
+    assert not Newton().unproven_point(solution.state).coef.any()  # rows would have to be read
+
+
+def test_weights_beyond_floating_point_are_not_returned() -> None:
+    state = Newton().start(Problem(*many_rows()))
+    state.weights[0] = np.inf
+    assert not Newton().point(state).coef.any()
+
+
 def test_a_sample_without_a_class_is_skipped() -> None:
     X, y = many_rows()
     y[:] = 0

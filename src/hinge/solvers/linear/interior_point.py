@@ -38,14 +38,17 @@ from hinge.problem import Intercept, Problem
 from hinge.result import Point, Progress
 from hinge.solvers.linear.balance import balance
 from hinge.solvers.linear.block_pass import add_block, some_blocks, total
+from hinge.solvers.linear.early_point import early_point, no_point
 from hinge.solvers.linear.interior_passes import KERNELS
 from hinge.solvers.linear.interior_state import ON_ROWS, ROW_VARIABLES, InteriorState
 from hinge.solvers.linear.interior_steps import AFTER
+from hinge.solvers.linear.newton_window import Window
 from hinge.solvers.protocol import Solver, Support
 
 Floats = NDArray[np.float64]
 
 MOST_FEATURES = 2000
+_HALF_WIDTH = 0.5  # of the parabola that smooths a corner where slopes stand for coefficients
 _PRODUCTS_PER_VALUE = 512  # multiplications of a matrix product that count as reading a value
 
 
@@ -91,16 +94,24 @@ class InteriorPoint(Solver):
         return done
 
     def point(self, state: InteriorState) -> Point:
-        """Return the present primal and dual point; zeros while only samples have been seen."""
+        """Return the present primal and dual point; slopes while only samples have been seen."""
         problem = state.problem
         n = problem.n_features
         if not state.is_final_level:
-            return Point(np.zeros(n), 0.0, np.zeros(problem.n_rows))
+            loss = problem.loss
+            is_smooth = loss.dual_curvature > 0.0
+            return early_point(
+                state, Window.of(loss) if is_smooth else Window.smoothed(loss, _HALF_WIDTH)
+            )
         alpha = np.clip(state.row_variables[0], 0.0, problem.loss.upper_bound(problem.costs))
         if problem.intercept is Intercept.FREE:
             balance(alpha, problem.signs)
         intercept = state.constant * float(state.weights[-1]) if state.constant else 0.0
         return Point(state.weights[:n].copy(), intercept, alpha)
+
+    def unproven_point(self, state: InteriorState) -> Point:
+        """Return the present point, without reading rows for it."""
+        return self.point(state) if state.is_final_level else no_point(state.problem)
 
     def progress(self, state: InteriorState) -> Progress:
         """Return the objective values of the present point, if it is one of all rows."""

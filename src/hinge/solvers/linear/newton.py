@@ -38,6 +38,7 @@ from hinge.problem import Problem
 from hinge.result import Point, Progress
 from hinge.solvers.linear.balance import balance
 from hinge.solvers.linear.block_pass import add_block, some_blocks, total
+from hinge.solvers.linear.early_point import early_point, no_point
 from hinge.solvers.linear.newton_passes import KERNELS
 from hinge.solvers.linear.newton_state import ON_ROWS, NewtonState
 from hinge.solvers.linear.newton_steps import AFTER
@@ -105,11 +106,11 @@ class Newton(Solver):
         return _STRIDES[state.problem.rows.is_sparse]
 
     def point(self, state: NewtonState) -> Point:
-        """Return the present primal and dual point; zeros before there is one of the problem."""
+        """Return the present primal and dual point."""
         problem, window = state.problem, state.window
         n = problem.n_features
         if not state.is_final:
-            return Point(np.zeros(n), 0.0, np.zeros(problem.n_rows))
+            return early_point(state, window, state.ease)
         # Costs that are all the same are one number, which NumPy takes for as many as it needs.
         costs = problem.costs if problem.sample_weight is not None else problem.costs[:1]
         alpha = window.depth(state.margin)
@@ -119,6 +120,10 @@ class Newton(Solver):
             balance(alpha, problem.signs)
         intercept = state.constant * float(state.weights[-1]) if state.constant else 0.0
         return Point(state.weights[:n].copy(), intercept, alpha)
+
+    def unproven_point(self, state: NewtonState) -> Point:
+        """Return the present point, without reading rows for it."""
+        return self.point(state) if state.is_final else no_point(state.problem)
 
     def progress(self, state: NewtonState) -> Progress:
         """Return the objective values of the present point, if it is one of the problem."""
