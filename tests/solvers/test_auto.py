@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from tests.solvers.data import two_clouds
 
 import hinge
 from hinge import Problem, Status, Stop, solve
 from hinge.solvers import DualCoordinate, get_solver, solver_names
-from hinge.solvers.auto import Watch, choose
+from hinge.solvers.auto import Look, Watch, choose
+from hinge.solvers.costs import coordinate_forecast, interior_cost, newton_cost, newton_rounds
+from hinge.solvers.linear.newton_state import MOST_FEATURES
 from hinge.testing import verify
 
 LOSSES = ["hinge", "squared_hinge", "huber"]
@@ -88,12 +93,15 @@ def _watch(*claims: tuple[int, float]) -> Watch:
     return watch
 
 
-def test_a_first_claim_is_trusted_less_than_a_second() -> None:
+def test_a_forecast_is_believed_the_more_the_longer_a_run_has_taken() -> None:
     # One decade of four in 50, then in 100: what is left is forecast to take 150 and 300.
     assert _watch((50, 0.1)).work_left() == pytest.approx(150)
-    assert not _watch((50, 0.1)).is_overtaken()
-    assert _watch((150, 0.1)).is_overtaken()  # 450: more than four times the rival's 100
-    assert _watch((50, 1.0 - 1e-9), (100, 0.1)).is_overtaken()
+    assert _watch((50, 1.0 - 1e-9), (150, 0.1)).work_left() == pytest.approx(300)
+    # The rival costs 100: what has been done times what is left must be more than 40,000.
+    assert not _watch((115, 0.1)).is_overtaken()  # 115 times 345
+    assert _watch((116, 0.1)).is_overtaken()
+    assert not _watch((50, 1.0 - 1e-9), (140, 0.1)).is_overtaken()  # 140 times 270
+    assert _watch((50, 1.0 - 1e-9), (150, 0.1)).is_overtaken()
 
 
 def test_newton_is_no_rival_where_classes_are_apart() -> None:
@@ -104,3 +112,54 @@ def test_newton_is_no_rival_where_classes_are_apart() -> None:
     apart = choose(problem, 1e-3, able, apart=True)
     assert apart.names == ("dual-coordinate", "interior-point", "newton", "dual-coordinate")
     assert "interior-point" in apart.reason
+
+
+def test_newton_has_a_round_more_for_every_decade_of_C() -> None:
+    X, y = two_clouds()
+    for loss in LOSSES:
+        rounds = [newton_rounds(Problem(X, y, loss=loss, C=C), 1e-3) for C in (1e-9, 1e3, 1e5)]
+        assert rounds[0] == pytest.approx(3.0 if loss == "hinge" else 2.0)
+        assert rounds[2] == pytest.approx(rounds[1] + 2.0)
+
+
+def test_a_free_intercept_makes_every_method_dearer() -> None:
+    X, y = two_clouds()
+    free, augmented = (Problem(X, y, intercept=name) for name in ("free", "augmented"))
+    for cost in (newton_cost, interior_cost):
+        assert cost(free, 1e-3) > cost(augmented, 1e-3)
+    smooth = [Problem(X, y, loss="huber", intercept=name) for name in ("free", "augmented")]
+    passes = [coordinate_forecast(problem, 1e-3, 0.5) for problem in smooth]
+    assert passes[0] > passes[1]
+
+
+def test_products_are_the_more_the_stiffer_sparse_rows_of_many_features_are() -> None:
+    rng = np.random.default_rng(0)
+    X = sp.random_array((50, MOST_FEATURES + 1), density=0.02, rng=rng, format="csr")
+    rows, y = (X, np.asarray(X.todense())), np.arange(50) % 2
+    sparse, dense = (
+        [newton_cost(Problem(kind, y, C=C, loss="huber"), 1e-3) for C in (0.3, 1.2)]
+        for kind in rows
+    )
+    assert sparse[1] > sparse[0]
+    assert dense[1] == dense[0]
+
+
+@pytest.mark.parametrize("short", [14, 15])
+def test_classes_overlap_where_more_rows_are_short_of_a_margin_than_weights_could_mend(
+    short: int,
+) -> None:
+    X, y = two_clouds()  # 6 features: seven weights, for two rows each
+    problem = Problem(X, y)
+    half = problem.n_rows // 2
+    assert Look(problem, 1e-3, problem.n_rows, half, short).overlaps == (short == 15)
+    assert Look(problem, 1e-3, half, half, short).overlaps  # twice as many of all rows
+    wide = Problem(X[:, :1].repeat(40, axis=1), y)  # where two rows for a weight are all rows
+    assert Look(wide, 1e-3, 30, 20, short - 4).overlaps == (short == 15)
+
+
+def test_a_share_that_falls_has_not_settled() -> None:
+    look = Look(Problem(*two_clouds()), 1e-3, 80, 40, 20)
+    assert look.short_share == 0.25
+    assert not look.has_settled(math.nan)
+    assert not look.has_settled(0.3)
+    assert look.has_settled(0.27)

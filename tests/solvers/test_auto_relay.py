@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from typing import Any
 
@@ -14,7 +15,7 @@ from tests.solvers.fakes import Scripted
 import hinge
 from hinge import Problem, Status, Stop, solve
 from hinge.solvers import Support, driver, registry
-from hinge.solvers.auto import Look, Watch
+from hinge.solvers.auto import Look, Watch, most_steps
 from hinge.solvers.relay import Relay
 from hinge.testing import known_optimum, verify
 
@@ -117,7 +118,7 @@ def test_classes_that_overlap_are_handed_over_at_a_look(loss: str, intercept: st
     problem = Problem(*_clouds(8000, 10, 0.5), loss=loss, intercept=intercept, C=C)
     solution = solve(problem, stop=Stop(gap=1e-4))
     assert (solution.solver, solution.status) == ("newton", Status.SOLVED)
-    assert solution.state.steps_before == 2
+    assert solution.state.steps_before == 3  # the second look sees what the first has seen
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -135,13 +136,25 @@ def test_a_look_is_taken_at_the_same_moment_however_the_run_is_cut(
 ) -> None:
     problem = Problem(*_clouds(6000, 10, 0.5), loss="squared_hinge")
     whole = solve(problem, stop=STOP)
-    assert whole.state.steps_before == 2
-    pieces = _pieces(problem, [1, 2, 3])
+    assert whole.state.steps_before == 3
+    pieces = _pieces(problem, [1, 2, 3, 4])
     assert np.array_equal(pieces.coef, whole.coef)
     monkeypatch.setattr(driver, "WORK_PER_STEP", 5_000)
     sliced = solve(problem, stop=STOP)
-    assert sliced.state.steps_before == 2
+    assert sliced.state.steps_before == 3
     assert np.array_equal(sliced.coef, whole.coef)
+
+
+def test_classes_are_looked_at_until_their_short_rows_are_few_or_stay() -> None:
+    problem = Problem(*_clouds(6000, 10, 0.5), loss="squared_hinge")
+    apart = Problem(*_clouds(6000, 10, 8.0), loss="squared_hinge")
+    looks: dict[int, list[float]] = {}
+    for number, which in enumerate((problem, apart)):
+        state = solve(which, stop=Stop(gap=1e-12, steps=2)).state
+        looks[number] = [state.look, state.short_share]
+    assert looks[0][0] == 3
+    assert looks[0][1] > 0.3  # of all rows, at the first look
+    assert looks[1][0] == 0
 
 
 def test_known_coefficients_are_not_looked_at() -> None:
@@ -166,8 +179,8 @@ def _relay(**methods: Scripted) -> Relay:
     return Relay(1e-6, {name: lambda _, method=method: method for name, method in names.items()})
 
 
-def _known(gap: float) -> tuple[Problem, Any]:
-    known = known_optimum("hinge", "augmented")
+def _known(gap: float, loss: str = "hinge") -> tuple[Problem, Any]:
+    known = known_optimum(loss, "augmented")
     far = hinge.Point(known.point.coef + gap, known.point.intercept, known.point.dual_coef)
     return known.problem, lambda _: far
 
@@ -199,6 +212,37 @@ def test_a_method_that_is_not_coordinate_descent_has_patience() -> None:
     )
     assert last.status is Status.ITERATION_LIMIT
     assert last.solver == "interior-point"
+
+
+def test_newton_that_takes_too_many_steps_gives_way_to_coordinate_descent_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    problem, points = _known(gap=0.1, loss="squared_hinge")
+    seen = {"is_enough": True, "overlaps": True, "cost": math.inf, "has_settled": lambda *_: True}
+    for name, answer in seen.items():
+        monkeypatch.setattr(Look, name, answer)
+    relay = _relay(
+        dual_coordinate=Scripted(points, rests_after=3),
+        newton=Scripted(points, rests_after=1_000),
+        primal_newton=Scripted(points, rests_after=4),
+    )
+    most = 20
+    assert most_steps(problem, 1e-6) > most
+    monkeypatch.setattr("hinge.solvers.relay.most_steps", lambda *_: most)
+    state = solve(problem, relay, Stop(gap=1e-6, steps=2 + most)).state
+    assert (state.name, state.steps_before) == ("newton", 2)
+    solution = solve(problem, relay, STOP)
+    assert solution.status is Status.STALLED
+    assert solution.state.names == "dual-coordinate primal-newton newton dual-coordinate"
+    assert solution.steps > 2 + most + 3 + 4 + 3  # with what Newton's method does at the end
+
+
+def test_a_run_that_ends_at_a_look_returns_what_coordinate_descent_has() -> None:
+    problem = Problem(*_clouds(6000, 10, 0.5), loss="squared_hinge")
+    three, four = (solve(problem, stop=Stop(gap=1e-6, steps=steps)) for steps in (3, 4))
+    named = solve(problem, "dual-coordinate", stop=Stop(gap=1e-6, steps=3))
+    assert (three.solver, four.solver) == ("dual-coordinate", "newton")
+    assert np.array_equal(three.coef, named.coef)
 
 
 def test_what_no_method_takes_is_refused_with_every_reason() -> None:

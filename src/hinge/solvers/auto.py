@@ -1,22 +1,25 @@
 r"""The choice of ``solver="auto"``: which methods, in which order, and when to change.
 
 Coordinate descent is tried first: where it works, nothing is faster. As soon as enough rows have
-been visited there is a look at the share of them that has a coefficient (``Look``). Where it is
-large, classes overlap: the steps of Newton's method are few, those of coordinate descent can be
-foretold, and whatever is expected to end sooner goes on. Where it is small, Newton's steps may be
-many, and coordinate descent goes on.
+been visited there is a look after every sweep at the share of them that had half a margin at the
+most (``Look``). Where classes are apart it falls from sweep to sweep; where they overlap it stays,
+and is more than the weights could set right. Then the steps of other methods are few, those of
+coordinate descent can be foretold, and whatever is expected to end sooner goes on. Newton's method
+that takes many more steps than it was expected to gives way to coordinate descent again.
 
-It is then given a quarter (``TRIAL``) of what the cheapest method that does not mind scaling and C
-would cost in all, a tenth (``SHORT_TRIAL``) where there are very many rows for a feature, and from
-then on it is asked after every claim how far it will have to go,
+Where classes are apart coordinate descent is given a fifth (``TRIAL``) of what the cheapest method
+that does not mind scaling and C would cost in all; where they overlap, and there are very many rows
+for a feature, a tenth (``SHORT_TRIAL``). From then on it is asked after every claim how far it will
+have to go,
 
 .. math:: \text{work left} = (w - w') \frac{\log(g / g^*)}{\log(g' / g)},
 
-with the gaps g' after half of its work w and g now, and the gap g* that is asked for. When that
-costs more than the other method in all, the other one goes on from its point. So a wrong first try
-is meant to cost a quarter or a tenth of the other method's *expected* cost. What it does cost is
-more where that expectation is too high, and on small problems, where a first look is a large part
-of everything.
+with the gaps g' after half of its work w and g now, and the gap g* that is asked for. Its gap
+stays near 1 for long and then falls faster and faster, so that early forecasts are too high: the
+other method, of cost K, goes on from its point when the cost so far times that of the work left is
+more than 4 K^2. So a wrong first try is meant to cost a fifth or a tenth of the other method's
+*expected* cost. What it does cost is more where that expectation is too high, and on small
+problems, where a first look is a large part of everything.
 
 :mod:`hinge.solvers.costs` has what methods are expected to cost.
 """
@@ -39,22 +42,26 @@ from hinge.solvers.costs import (
     LEAST_GAP,
     coordinate_cost,
     coordinate_forecast,
+    newton_rounds,
 )
 
 Floats = NDArray[np.float64]
 
-TRIAL = 0.25  # share of the rival's cost that coordinate descent may spend before it is questioned
-SHORT_TRIAL = 0.1  # the same where few rows can be left out: then its gap does not fall at once
+TRIAL = 0.2  # share of the rival's cost that coordinate descent may spend before it is questioned
+SHORT_TRIAL = 0.1  # the same where few rows can be left out, if classes overlap or may
 
 _CROWDED = 100.0  # rows for a feature from which few of them can be left out
-_UNSURE = 4.0  # times the rival's cost: what a forecast must say that has only one claim to go by
+_DOUBT = 4.0  # times the square of the rival's cost: what cost so far times forecast must be
 
-FIRST = "dual-coordinate"
+FIRST, NEWTON = "dual-coordinate", "newton"
 
 _SEEN = 8.0  # rows for a feature that must have been visited before their share tells anything
-# Classes overlap if this share of the rows has a coefficient, and so many of them for a feature; or
-# if very many have.
-_OVERLAP, _LEAST, _CARRYING = 0.25, 2.0, 30.0
+# Rows for a weight without half a margin, or share of all rows: more, and classes overlap, unless
+# that share is still falling: is less than this of what it was.
+_SHORT_ROWS, _SHORT_SHARE, _SETTLED = 2.0, 1.0 / 3.0, 0.9
+# Steps of Newton's method for each of its rounds after which it is no longer expected to end: where
+# it was the fastest it took up to 20, and where classes were apart hundreds.
+_MOST_STEPS = 50.0
 
 
 @dataclass(frozen=True)
@@ -84,7 +91,12 @@ class Choice:
 
 
 def choose(
-    problem: Problem, gap: float | None, able: Sequence[str], *, apart: bool = False
+    problem: Problem,
+    gap: float | None,
+    able: Sequence[str],
+    *,
+    apart: bool = False,
+    tried: str = "",
 ) -> Choice:
     """Return the methods for a problem.
 
@@ -98,6 +110,8 @@ def choose(
         Names of the methods that take the problem.
     apart : bool, default=False
         Whether the classes are apart, or may be for all that is known.
+    tried : str, default=""
+        A method that has been given up: the last of the others.
 
     Returns
     -------
@@ -107,7 +121,7 @@ def choose(
     """
     models = COSTS_APART if apart else COSTS
     costs = {name: cost(problem, gap) for name, cost in models.items() if name in able}
-    rivals = sorted(costs, key=lambda name: costs[name])
+    rivals = sorted(costs, key=lambda name: (name == tried, costs[name]))
     unit = coordinate_cost(problem)
     if FIRST not in able:
         return Choice(tuple(rivals), math.inf, unit, f"{FIRST} does not take the problem")
@@ -119,8 +133,21 @@ def choose(
         rival_cost=costs[rivals[0]],
         unit_cost=unit,
         reason=f"{FIRST} first, {rivals[0]} if that takes longer",
-        trial=SHORT_TRIAL if is_crowded else TRIAL,
+        trial=SHORT_TRIAL if is_crowded and not apart else TRIAL,
     )
+
+
+def most_steps(problem: Problem, gap: float | None) -> float:
+    """Return the steps of Newton's method after which it is no longer expected to end soon.
+
+    Parameters
+    ----------
+    problem : Problem
+        What is to be solved.
+    gap : float or None
+        The relative gap that is asked for.
+    """
+    return _MOST_STEPS * newton_rounds(problem, gap)
 
 
 @dataclass(frozen=True)
@@ -133,14 +160,16 @@ class Look:
         What is to be solved.
     gap : float or None
         The relative gap that is asked for.
-    visited, carrying : int
-        How many rows have been visited, and how many of them have a coefficient.
+    visited, carrying, short : int
+        How many rows have been visited, how many of them have a coefficient, and how many had
+        half a margin at the most when they were visited last.
     """
 
     problem: Problem
     gap: float | None
     visited: int
     carrying: int
+    short: int
 
     @property
     def is_enough(self) -> bool:
@@ -154,10 +183,27 @@ class Look:
         return self.carrying / max(1, self.visited)
 
     @property
+    def short_share(self) -> float:
+        """Share of the visited rows that had half a margin at the most."""
+        return self.short / max(1, self.visited)
+
+    @property
     def overlaps(self) -> bool:
-        """Whether so many rows have a coefficient that the classes overlap."""
-        per_feature = self.share * self.problem.n_rows / (self.problem.n_features + 1)
-        return per_feature > (_LEAST if self.share > _OVERLAP else _CARRYING)
+        """Whether more rows are short of a margin than the weights could set right."""
+        many = _SHORT_ROWS * (self.problem.n_features + 1) / self.problem.n_rows
+        return self.short_share > min(many, _SHORT_SHARE)
+
+    def has_settled(self, before: float) -> bool:
+        """Return whether the share of short rows has become what it will be.
+
+        Where classes are apart it falls from sweep to sweep, and where they overlap it does not.
+
+        Parameters
+        ----------
+        before : float
+            That share at the look before; NaN if there was none.
+        """
+        return self.short_share >= _SETTLED * before
 
     @property
     def cost(self) -> float:
@@ -210,12 +256,14 @@ class Watch:
 
     def is_overtaken(self) -> bool:
         """Return whether the other method, begun now, is forecast to end sooner."""
-        count = self._count
-        if not count or self.past[count - 1, 0] * self.unit_cost < self.trial_cost:
+        if not self._count:
             return False
-        # Its gap falls faster later on than from zero weights to its first claim.
-        doubt = 1.0 if len(self._earlier()) else _UNSURE
-        return self.work_left() * self.unit_cost > doubt * self.rival_cost
+        spent = float(self.past[self._count - 1, 0]) * self.unit_cost
+        if spent < self.trial_cost:
+            return False
+        # Gaps fall faster and faster: early on, a forecast must say many times the rival's cost.
+        left = self.work_left() * self.unit_cost
+        return spent * left > _DOUBT * self.rival_cost**2
 
     def work_left(self) -> float:
         """Return the forecast of the work that is left; infinite if the gap does not narrow."""

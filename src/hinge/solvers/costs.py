@@ -13,22 +13,27 @@ from collections.abc import Callable
 
 import numpy as np
 
-from hinge.problem import Problem
-from hinge.solvers.linear.newton_state import MOST_FEATURES
+from hinge.problem import Intercept, Problem
+from hinge.solvers.linear.newton_state import MOST_FEATURES, first_ease
 
 LEAST_GAP = 1e-12  # what gap 0 is taken for: below, objective values are all rounding
 DEFAULT_GAP = 1e-3
 
-_FEW_ROWS = 100.0  # for a feature: where the steps of a smoothed corner are about twice as many
-_APART, _CORNER_APART = 3.0, 10.0  # times as many steps of Newton's method where classes are apart
-_HELD = 1 << 22  # stored values that the last level of a cache holds
+_ROUNDS = 2.0  # of Newton's method for a smooth loss, beside one for each decade that costs rise
+_FEW_ROWS = 30.0  # for a feature: where the steps of a smoothed corner are about twice as many
+# Times as many steps where classes are apart: Newton's method, with a corner; interior points.
+_APART, _CORNER_APART, _INTERIOR_APART = 2.0, 10.0, 1.4
+_FREE_ROW = 450.0  # what a row adds where every step finds the place of a free intercept
+_WIDE_ROWS = 4.0  # rows for a feature from which products no longer grow with the stiffness
 _NEAR, _FAR = 12.0, 60.0  # coordinate descent: a row in the cache, in memory,
 _VALUE, _SPARSE = 0.6, 2.0  # and a value of dense and of sparse rows
 _CACHED = 1 << 19  # stored values that stay in the cache
 _ROW_WORK = 8  # values that coordinate descent counts for a visit beside those of the row
-_LEAST_SWEEPS = 8.0  # of coordinate descent where classes overlap, for four digits of the gap,
-_SWEEPS, _CORNER_SWEEPS = 27.0, 13.5  # and how they grow with the stiffness,
-_GROWTH = 0.6  # to this power
+# Sweeps of coordinate descent where classes overlap, for four digits of the gap: a few, and what
+# the stiffness adds to a power; with a corner the larger of them. A free intercept takes more.
+_LEAST_SWEEPS, _SWEEPS, _GROWTH = 20.0, 8.0, 0.6
+_LEAST_CORNER_SWEEPS, _CORNER_SWEEPS = 8.0, 13.5
+_FREE_SWEEPS = 1.5
 _FIRST_PASSES = 2.0  # before the rows that matter are known
 _FOUR_DIGITS = 4.0
 
@@ -82,8 +87,12 @@ def coordinate_forecast(problem: Problem, gap: float | None, share: float) -> fl
     share : float
         Share of the rows that have a coefficient; the others are soon left out.
     """
-    rate = _CORNER_SWEEPS if problem.loss.dual_curvature == 0.0 else _SWEEPS
-    sweeps = max(_LEAST_SWEEPS, rate * math.pow(stiffness(problem), _GROWTH))
+    growth = math.pow(stiffness(problem), _GROWTH)
+    if problem.loss.dual_curvature == 0.0:
+        sweeps = max(_LEAST_CORNER_SWEEPS, _CORNER_SWEEPS * growth)
+    else:
+        sweeps = _LEAST_SWEEPS + _SWEEPS * growth
+        sweeps *= _FREE_SWEEPS if problem.intercept is Intercept.FREE else 1.0
     passes = _FIRST_PASSES + share * sweeps * digits(gap) / _FOUR_DIGITS
     return passes * pass_work(problem) * coordinate_cost(problem)
 
@@ -111,7 +120,7 @@ def _matrix_products(problem: Problem) -> float:
 
 
 def interior_cost(problem: Problem, gap: float | None) -> float:
-    """Return what the interior point method is expected to cost.
+    """Return what the interior point method is expected to cost where classes overlap.
 
     Parameters
     ----------
@@ -124,13 +133,13 @@ def interior_cost(problem: Problem, gap: float | None) -> float:
     has_corner = problem.loss.dual_curvature == 0.0
     steps = 9.0 + 1.5 * digits(gap) if has_corner else 5.0 + digits(gap)
     per_step = (
-        400_000.0
-        + 60.0 * rows.n_rows
-        + 2.5 * rows.n_stored
-        + 0.035 * _matrix_products(problem)
-        + 0.05 * float(problem.n_features) ** 3
+        350_000.0
+        + 25.0 * rows.n_rows
+        + 1.7 * rows.n_stored
+        + 0.02 * _matrix_products(problem)
+        + 0.02 * float(problem.n_features) ** 3
     )
-    return steps * per_step
+    return steps * per_step + _free_cost(problem)
 
 
 def primal_newton_cost(problem: Problem, gap: float | None) -> float:
@@ -155,6 +164,21 @@ def primal_newton_cost(problem: Problem, gap: float | None) -> float:
     return steps * per_step
 
 
+def newton_rounds(problem: Problem, gap: float | None) -> float:
+    """Return how many problems Newton's method solves one after the other.
+
+    Parameters
+    ----------
+    problem : Problem
+        What is to be solved.
+    gap : float or None
+        The relative gap that is asked for. For a smooth loss any is near, since the last steps are
+        quadratic; a corner is smoothed less and less, about once for each digit.
+    """
+    eased = -math.log10(first_ease(problem))  # costs rise tenfold until they are the problem's
+    return eased + (digits(gap) if problem.loss.dual_curvature == 0.0 else _ROUNDS)
+
+
 def newton_cost(problem: Problem, gap: float | None) -> float:
     """Return what Newton's method is expected to cost where classes overlap.
 
@@ -163,26 +187,40 @@ def newton_cost(problem: Problem, gap: float | None) -> float:
     problem : Problem
         What is to be solved.
     gap : float or None
-        The relative gap that is asked for. For a smooth loss any is near, since the last steps are
-        quadratic; a corner is smoothed less and less, which takes few steps where every feature has
-        very many rows and many where it has not.
+        The relative gap that is asked for.
     """
-    rows = problem.rows
-    stored = float(rows.n_stored)
+    rows, width = problem.rows, problem.n_features
+    n_rows, stored = float(rows.n_rows), float(rows.n_stored)
     has_corner = problem.loss.dual_curvature == 0.0
-    if problem.n_features >= MOST_FEATURES:
-        cost = 15.0 * 400_000.0 + 300.0 * 2.0 * stored
+    rounds = newton_rounds(problem, gap)
+    if width >= MOST_FEATURES:
+        cost = rounds * 700_000.0 + _product_cost(problem) * stored
     elif has_corner:
-        value = 8.0 if stored <= _HELD else 25.0
-        matrices = 0.05 * _matrix_products(problem)
-        cost = 7_000_000.0 + 700.0 * rows.n_rows + value * stored + matrices
+        cost = rounds * (1_300_000.0 + 20.0 * n_rows + 2.5 * stored)
+        cost += 0.1 * _matrix_products(problem)
     else:
-        systems = 0.02 * _matrix_products(problem) + 0.2 * float(problem.n_features) ** 3
-        cost = 2_000_000.0 + 150.0 * rows.n_rows + 5.0 * stored + systems
+        systems = 0.0135 * _matrix_products(problem) + 0.005 * float(width) ** 3
+        cost = rounds * (700_000.0 + systems) + 76.0 * n_rows + 6.0 * stored
     if has_corner:
-        narrowings = (3.0 + digits(gap)) / (3.0 + _FOUR_DIGITS)
-        cost *= narrowings * (1.0 + _FEW_ROWS * problem.n_features / problem.n_rows)
-    return cost
+        cost *= 1.0 + _FEW_ROWS * width / n_rows
+    return cost + _free_cost(problem)
+
+
+def _product_cost(problem: Problem) -> float:
+    """Return what a stored value costs in all products of conjugate gradients.
+
+    They are the more the stiffer the problem, but few where features have many rows, and dense
+    rows are read so much faster that this does not show.
+    """
+    if not problem.rows.is_sparse:
+        return 90.0
+    growth = math.pow(max(1.0, stiffness(problem)), _GROWTH)
+    has_many_rows = problem.n_rows > _WIDE_ROWS * problem.n_features
+    return 60.0 * (min(growth, 4.0) if has_many_rows else growth)
+
+
+def _free_cost(problem: Problem) -> float:
+    return _FREE_ROW * problem.n_rows if problem.intercept is Intercept.FREE else 0.0
 
 
 def newton_cost_apart(problem: Problem, gap: float | None) -> float:
@@ -199,6 +237,19 @@ def newton_cost_apart(problem: Problem, gap: float | None) -> float:
     return (_CORNER_APART if has_corner else _APART) * newton_cost(problem, gap)
 
 
+def interior_cost_apart(problem: Problem, gap: float | None) -> float:
+    """Return what the interior point method is expected to cost where classes are apart.
+
+    Parameters
+    ----------
+    problem : Problem
+        What is to be solved.
+    gap : float or None
+        The relative gap that is asked for.
+    """
+    return _INTERIOR_APART * interior_cost(problem, gap)
+
+
 Cost = Callable[[Problem, float | None], float]
 
 COSTS: dict[str, Cost] = {
@@ -206,4 +257,8 @@ COSTS: dict[str, Cost] = {
     "newton": newton_cost,
     "primal-newton": primal_newton_cost,
 }
-COSTS_APART: dict[str, Cost] = {**COSTS, "newton": newton_cost_apart}
+COSTS_APART: dict[str, Cost] = {
+    "interior-point": interior_cost_apart,
+    "newton": newton_cost_apart,
+    "primal-newton": primal_newton_cost,
+}

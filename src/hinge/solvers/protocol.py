@@ -86,12 +86,12 @@ class State:
         return 0
 
     @property
-    def rows_seen(self) -> tuple[int, int]:
-        """How many rows have been visited, and how many of these have a coefficient.
+    def rows_seen(self) -> tuple[int, int, int]:
+        """How many rows have been visited, carry a coefficient, and had half a margin at most.
 
         Zeros where a solver does not visit rows one by one.
         """
-        return 0, 0
+        return 0, 0, 0
 
     def release(self) -> None:
         """Let go of what only a run at work needs, such as threads; it may go on all the same."""

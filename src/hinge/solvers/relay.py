@@ -20,7 +20,7 @@ import numpy as np
 
 from hinge.problem import Problem
 from hinge.result import Point, Progress
-from hinge.solvers.auto import FIRST, Choice, Look, Watch, choose
+from hinge.solvers.auto import FIRST, NEWTON, Choice, Look, Watch, choose, most_steps
 from hinge.solvers.protocol import Solver, State, Support
 
 Makers = Mapping[str, Callable[[float | None], Solver]]
@@ -30,7 +30,7 @@ _MANY = 2  # times as many steps: a limit of which some are left to others
 _WORTH = 0.5  # relative gap of a point up to which another method does better from it
 # Steps of coordinate descent, each over twice as many rows, after which it is first looked at, and
 # last.
-_FIRST_LOOK, _LAST_LOOK = 2, 6
+_FIRST_LOOK, _LAST_LOOK = 2, 8
 _INNER = "leg_"  # what the names of the present method's own parts begin with
 
 
@@ -55,6 +55,9 @@ class RelayState(State):
         self.leg = 0  # which of the methods is at work
         self.gap = math.nan if gap is None else float(gap)
         self.look = 0  # step after which to look at the rows that have been visited; 0 for none
+        self.short_share = math.nan  # of the rows, at the look before
+        self.is_due = False  # whether that look has told to go on with the next method
+        self.most_steps = math.inf  # of the method at work, if a look has called for it
         self.take(choice)
         self.past = np.full((Watch.LENGTH, 2), math.nan)  # work and gap of its last claims
         self.steps_before = 0  # by methods that are done
@@ -162,7 +165,7 @@ class Relay(Solver):
         state.running = self._solver(state).start(problem)
         return state
 
-    def choice(self, problem: Problem, *, apart: bool = False) -> Choice:
+    def choice(self, problem: Problem, *, apart: bool = False, tried: str = "") -> Choice:
         """Return which methods a run on the problem is to use.
 
         Parameters
@@ -171,14 +174,19 @@ class Relay(Solver):
             The problem.
         apart : bool, default=False
             Whether its classes are apart, or may be for all that is known.
+        tried : str, default=""
+            A method that has been given up: the last of the others.
         """
         able = [name for name in self.makers if self._make(name, self.gap).supports(problem)]
-        return choose(problem, self.gap, able, apart=apart)
+        return choose(problem, self.gap, able, apart=apart, tried=tried)
 
     def step(self, state: RelayState, work: int) -> int:
         """Go on with the present method, or with the next one if that is to end sooner."""
-        if state.name == FIRST and not state.is_last and self._is_over(state):
+        if not state.is_last and self._is_over(state):
             self._hand_over(state)
+        elif not state.is_last and self._is_lost(state):
+            # Classes are apart after all, and coordinate descent has not had its trial.
+            self._go_to(state, 0, self.choice(state.problem, apart=True, tried=state.name))
         running, watch = state.running, state.watch
         running.step_limit = self._step_limit(state)
         running.threads, running.stop_check = state.threads, state.stop_check
@@ -234,8 +242,14 @@ class Relay(Solver):
 
     def _is_over(self, state: RelayState) -> bool:
         """Return whether the first method is overtaken, or has had its share of the steps."""
-        steps = self._solver(state).progress(state.running).steps
-        return steps >= self.first_steps or state.watch.is_overtaken()
+        if state.name != FIRST:
+            return False
+        steps = state.steps_before + self._solver(state).progress(state.running).steps
+        return state.is_due or steps >= self.first_steps or state.watch.is_overtaken()
+
+    def _is_lost(self, state: RelayState) -> bool:
+        """Return whether the method at work has taken more steps than it is expected to need."""
+        return self._solver(state).progress(state.running).steps >= state.most_steps
 
     def _step_limit(self, state: RelayState) -> int | None:
         """Return how far the present method may go before something else is due."""
@@ -244,34 +258,48 @@ class Relay(Solver):
             limits.append(max(0, state.step_limit - state.steps_before))
         if state.name == FIRST and not state.is_last and math.isfinite(self.first_steps):
             # Hundreds of its sweeps over few rows may fit into the work of one call.
-            limits.append(int(self.first_steps))
+            limits.append(max(0, int(self.first_steps) - state.steps_before))
         return min(limits, default=None)
 
     def _look(self, state: RelayState) -> None:
-        """Hand over if the rows that have been visited tell that another method is faster."""
+        """See whether the rows that have been visited tell that another method is faster.
+
+        It begins with the next step, if there is one: the last point is one of this method then.
+        """
         look = Look(state.problem, self.gap, *state.running.rows_seen)
-        is_last = look.is_enough or state.look >= _LAST_LOOK
-        state.look = 0 if is_last else state.look + 1
-        if not look.is_enough:
+        is_last = state.look >= _LAST_LOOK
+        overlaps = look.overlaps and look.has_settled(state.short_share)
+        if not is_last and (not look.is_enough or (look.overlaps and not overlaps)):
+            state.look += 1
+            state.short_share = look.short_share if look.is_enough else math.nan
             return
-        if not look.overlaps:
+        state.look = 0
+        if overlaps:
+            state.is_due = look.cost > state.rival_cost
+        elif look.is_enough:
             state.take(self.choice(state.problem, apart=True))
-        elif look.cost > state.rival_cost:
-            self._hand_over(state)
 
     def _hand_over(self, state: RelayState) -> None:
-        """Begin the next method from the present one's point, or from nothing if that is better."""
+        """Begin the next method."""
+        self._go_to(state, state.leg + 1)
+
+    def _go_to(self, state: RelayState, leg: int, choice: Choice | None = None) -> None:
+        """Begin a method from the present one's point, or from nothing if that is better."""
         said = self._solver(state).progress(state.running)
         is_worth_it = said.relative_gap <= _WORTH
         point = self._solver(state).point(state.running) if is_worth_it else None
         state.running.release()
         state.steps_before += said.steps
         state.work_before += said.work
-        state.leg += 1
+        if choice is not None:
+            state.take(choice)
+        was_due, state.leg, state.is_due = state.is_due, leg, False
         state.past[...] = math.nan
         state.__dict__.pop("_solver", None)
         state.__dict__.pop("_watch", None)
         state.running = self._solver(state).start(state.problem, point, state.seed)
+        is_guess = was_due and state.name == NEWTON
+        state.most_steps = most_steps(state.problem, self.gap) if is_guess else math.inf
 
     def _solver(self, state: RelayState) -> Solver:
         kept: dict[str, Any] = state.__dict__

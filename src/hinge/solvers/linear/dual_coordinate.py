@@ -47,6 +47,7 @@ _CURRENT, _BEST, _VECTORS = 0, 3, 5  # rows of the array of weight vectors
 # rows' typical norm, and large enough for the sum of all costs to move the intercept. Larger ones
 # balance the classes sooner but couple all coefficients.
 _CENTRING = 0.3
+_HALF_A_MARGIN = 0.5
 _NARROWS = 0.1  # the interval of a free intercept is narrowed when the gap has by this factor,
 _NARROW_FROM = 2e-3  # and from this relative gap on
 _MOVES = 4.0  # units of the margin that all costs together can move the intercept in one sweep
@@ -111,12 +112,15 @@ class DualCoordinateState(State):
         return run
 
     @property
-    def rows_seen(self) -> tuple[int, int]:
-        """How many rows have been visited, and how many of these have a coefficient."""
+    def rows_seen(self) -> tuple[int, int, int]:
+        """How many rows have been visited, carry a coefficient, and had half a margin at most."""
         has_coefficient, has_margin = self.rows[:, 0] != 0.0, self.rows[:, 2] != 0.0
         # The margin is the one before the step: that of the first row is zero.
-        visited = np.count_nonzero(has_coefficient | has_margin)
-        return int(visited), int(np.count_nonzero(has_coefficient))
+        is_visited = has_coefficient | has_margin
+        is_short = is_visited & (self.rows[:, 2] < _HALF_A_MARGIN)
+        counts = map(np.count_nonzero, (is_visited, has_coefficient, is_short))
+        visited, carrying, short = map(int, counts)
+        return visited, carrying, short
 
     def _view(self) -> core.DualCoordinateRun:
         problem = self.problem

@@ -55,7 +55,7 @@ class NewtonState(SampledState):
         width, n_rows = len(self.weights), problem.n_rows
         # Half-width of the parabola at the loss's corner; 0 for a loss that has none.
         self.smoothing = 0.0 if problem.loss.dual_curvature else FIRST_SMOOTHING
-        self.ease = _first_ease(problem)  # what costs are multiplied with, 1 in the end
+        self.ease = first_ease(problem)  # what costs are multiplied with, 1 in the end
         self.row_variables = np.zeros((ROW_VARIABLES, n_rows))
         self.is_exact = np.zeros(n_rows, dtype=np.uint8)  # whether a margin is more than a bound
         self.gradient = np.zeros(width)
@@ -213,8 +213,14 @@ class NewtonState(SampledState):
         self.stage = "measure"
 
 
-def _first_ease(problem: Problem) -> float:
-    """Return a power of ten that makes costs small beside the norm's curvature, at most 1."""
+def first_ease(problem: Problem) -> float:
+    """Return a power of ten that makes costs small beside the norm's curvature, at most 1.
+
+    Parameters
+    ----------
+    problem : Problem
+        What is to be solved.
+    """
     costs = problem.costs
     with np.errstate(over="ignore"):
         stiffness = float(np.sum(costs * problem.rows.squared_norms)) / np.count_nonzero(costs)
