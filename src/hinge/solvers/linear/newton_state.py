@@ -76,7 +76,7 @@ class NewtonState(SampledState):
         self.uses_matrix = False  # once it has been formed, it is only changed
         self.decrease = math.nan  # what the residual was at the start
         self.curved = self.changed = 0  # rows in the window, and rows that have changed sides
-        self.length, self.low, self.high = 0.0, 0.0, math.inf
+        self.length, self.low, self.high = 0.0, -math.inf, math.inf
         self.longest = 1.0  # that the step may be
         self.shift = 0.0  # of a free intercept, after the step,
         self.room = math.inf  # and how large it may be
