@@ -245,6 +245,16 @@ def test_a_run_that_ends_at_a_look_returns_what_coordinate_descent_has() -> None
     assert np.array_equal(three.coef, named.coef)
 
 
+def test_a_run_that_ends_at_once_after_a_look_returns_what_coordinate_descent_had() -> None:
+    problem = Problem(*_clouds(60_000, 10, 0.5), loss="squared_hinge")
+    before = solve(problem, stop=Stop(gap=1e-6, steps=3))
+    after = solve(problem, stop=STOP, resume=before.state, observers=[lambda _: True])
+    assert (after.solver, after.status) == ("newton", Status.INTERRUPTED)
+    if after.state.running.steps == 0:
+        assert np.array_equal(after.coef, before.coef)
+    assert after.coef.any()
+
+
 def test_what_no_method_takes_is_refused_with_every_reason() -> None:
     class Refusing(Scripted):
         def supports(self, _problem: Problem) -> Support:

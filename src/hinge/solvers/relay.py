@@ -48,7 +48,7 @@ class RelayState(State):
     """
 
     running: State
-    _transient: ClassVar[tuple[str, ...]] = ("problem", "_solver", "_watch")
+    _transient: ClassVar[tuple[str, ...]] = ("problem", "_solver", "_watch", "_handed")
 
     def __init__(self, problem: Problem, choice: Choice, gap: float | None) -> None:
         self.problem = problem
@@ -195,6 +195,8 @@ class Relay(Solver):
             done = solver.step(running, work)
         finally:
             running.stop_check = None  # it belongs to the run, and the state may outlive that
+        if solver.progress(running).steps:
+            state.__dict__.pop("_handed", None)
         if done < work:
             # It returned early, having something to say. In between its two values may not be
             # of one moment, and would depend on how the driver cuts the work.
@@ -209,12 +211,14 @@ class Relay(Solver):
         return self._solver(state).stride(state.running)
 
     def point(self, state: RelayState) -> Point:
-        """Return the present method's point."""
-        return self._solver(state).point(state.running)
+        """Return the present method's point; that of the first one before a step of another."""
+        handed: Point | None = state.__dict__.get("_handed")
+        return self._solver(state).point(state.running) if handed is None else handed
 
     def unproven_point(self, state: RelayState) -> Point:
         """Return the present method's point, at once."""
-        return self._solver(state).unproven_point(state.running)
+        handed: Point | None = state.__dict__.get("_handed")
+        return self._solver(state).unproven_point(state.running) if handed is None else handed
 
     def progress(self, state: RelayState) -> Progress:
         """Return what the present method says of itself, steps and work added up."""
@@ -287,7 +291,10 @@ class Relay(Solver):
         """Begin a method from the present one's point, or from nothing if that is better."""
         said = self._solver(state).progress(state.running)
         is_worth_it = said.relative_gap <= _WORTH
-        point = self._solver(state).point(state.running) if is_worth_it else None
+        point = None
+        if is_worth_it or state.name == FIRST:
+            point = self._solver(state).point(state.running)
+            state.__dict__["_handed"] = point  # until the next method has one of its own
         state.running.release()
         state.steps_before += said.steps
         state.work_before += said.work
@@ -297,7 +304,8 @@ class Relay(Solver):
         state.past[...] = math.nan
         state.__dict__.pop("_solver", None)
         state.__dict__.pop("_watch", None)
-        state.running = self._solver(state).start(state.problem, point, state.seed)
+        warm = point if is_worth_it else None
+        state.running = self._solver(state).start(state.problem, warm, state.seed)
         is_guess = was_due and state.name == NEWTON
         state.most_steps = most_steps(state.problem, self.gap) if is_guess else math.inf
 
