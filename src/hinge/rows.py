@@ -35,6 +35,9 @@ _SMALLEST = 5e-324  # what a square that underflows may have lost
 _LOCKED = 500  # products up to which NumPy keeps the interpreter's lock, so that threads wait
 _FEW_VALUES = 1 << 13  # which are looked through sooner than threads are made ready
 _MOST_TOGETHER = 8  # blocks that are looked through at a time to be above that
+# Dense rows of so many values are read faster by a product for each row than by one for all, which
+# reads several side by side: those of MNIST, of 784, in 13 ms and not in 21.
+_ONE_BY_ONE = range(48, 1536)
 DENSE_REDUCTION = 4  # a sparse block holds this many times n_features values at the least
 
 
@@ -74,8 +77,12 @@ class Block:
         return assemble((self.values, *self.structure), shape)
 
     def dot(self, coef: Floats) -> Floats:
-        """Return the scores of the rows, ``X @ coef``."""
+        """Return the scores of the rows, ``X @ coef``, for a vector or a matrix of weights."""
         if self.structure is None:
+            is_wide = coef.ndim == 1 and self.n_features in _ONE_BY_ONE
+            if is_wide and len(self.values) > _LOCKED:
+                products = np.matmul(self.values[:, None, :], coef[:, None])
+                return np.asarray(products.reshape(-1))
             # Unlike @, dot lets go of the interpreter's lock however short the result is.
             return np.asarray(np.dot(self.values, coef))
         return np.asarray(self.matrix @ coef)
@@ -184,6 +191,20 @@ class Rows:
         indices = self.indices[first:last]
         starts = (self.indptr[start : stop + 1] - first).astype(indices.dtype, copy=False)
         return Block(start, stop, values, self.n_features, (indices, starts))
+
+    @property
+    def run_blocks(self) -> int:
+        """Blocks in a run: so many that ``Block.dot`` reads them at their fastest."""
+        is_held = not self.is_sparse and self.dtype == np.float64
+        return 1 + _LOCKED // self.block_rows if is_held and self.n_features in _ONE_BY_ONE else 1
+
+    def run(self, numbers: range) -> Block:
+        """Return the blocks of a run as one block."""
+        if len(numbers) == 1:
+            return self.block(numbers.start)
+        start = numbers.start * self.block_rows
+        stop = min(numbers.stop * self.block_rows, self.n_rows)
+        return Block(start, stop, self.values[start:stop], self.n_features)
 
     def entries(self, numbers: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any], Floats]:
         """Return the non-zero values of some rows: which of them, in which column, and what."""

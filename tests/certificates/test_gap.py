@@ -258,6 +258,23 @@ def test_certificates_have_the_same_bits_for_any_number_of_threads(sparse, inter
     verify_certificate(problem, Point(coef, 0.0, alpha), certificates[0])
 
 
+@pytest.mark.parametrize("n_features", [300, 1000])
+def test_rows_that_are_read_in_runs_are_certified_as_others(n_features: int) -> None:
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(1100, n_features))
+    problem = Problem(X, (X[:, 0] > 0).astype(int), C=0.01, intercept="augmented")
+    assert 1 < problem.rows.run_blocks < problem.rows.n_blocks
+    point = Point(0.1 * rng.normal(size=n_features), 0.2, 0.01 * rng.random(1100))
+    certificates = [gap(problem, point, threads=threads) for threads in (1, 2, 3)]
+    assert len({repr(certificate) for certificate in certificates}) == 1
+    assert len({certificate.region.coef.tobytes() for certificate in certificates}) == 1
+    verify_certificate(problem, point, certificates[0])
+    sparse = Problem(sp.csr_array(X), problem.signs, C=0.01, intercept="augmented")
+    other = gap(sparse, point)
+    assert certificates[0].gap == pytest.approx(other.gap, rel=1e-9)
+    assert certificates[0].kkt == pytest.approx(other.kkt, rel=1e-9)
+
+
 def test_a_check_that_raises_abandons_the_certificate() -> None:
     def check() -> None:
         raise InterruptedError

@@ -66,6 +66,37 @@ def test_products_of_a_block(sparse: bool) -> None:
     np.testing.assert_allclose(block.squared_norms(), (full**2).sum(axis=1), rtol=1e-14)
 
 
+@pytest.mark.parametrize("n_features", [47, 48, 200, 784, 1535, 1536])
+def test_rows_that_are_multiplied_one_by_one(n_features: int) -> None:
+    X = _random((1201, n_features), 6)
+    coef = np.random.default_rng(7).normal(size=n_features)
+    scores = Block(0, len(X), X, n_features).dot(coef)
+    sizes = np.abs(X) @ np.abs(coef)
+    assert np.all(np.abs(scores - X @ coef) <= n_features * 2.0**-52 * sizes)
+    several = Block(0, len(X), X, n_features).dot(np.stack((coef, 2.0 * coef), axis=1))
+    np.testing.assert_allclose(several, np.outer(scores, (1.0, 2.0)), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("n_features", [3, 300, 1500, 2000])
+def test_runs_are_the_rows_of_their_blocks(n_features: int, sparse: bool, dtype: type) -> None:
+    rows = Rows(_random((1201, n_features), 8, dtype, sparse))
+    size = rows.run_blocks
+    is_long = n_features in (300, 1500) and not sparse and dtype is np.float64
+    assert (size > 1) == is_long
+    for first in range(0, rows.n_blocks, size):
+        numbers = range(first, min(first + size, rows.n_blocks))
+        run = rows.run(numbers)
+        assert (run.start, run.stop) == (rows.block(first).start, rows.block(numbers[-1]).stop)
+        got = run.matrix.toarray() if sparse else run.matrix
+        np.testing.assert_array_equal(got, _dense(rows)[run.rows])
+
+
+def _dense(rows: Rows) -> np.ndarray:
+    return rows.matrix.toarray() if rows.is_sparse else np.asarray(rows.values)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("sparse", [False, True])
 def test_a_pass_has_the_same_bits_for_any_number_of_threads(sparse: bool, dtype: type) -> None:

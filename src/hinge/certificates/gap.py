@@ -19,6 +19,7 @@ infinite.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -26,7 +27,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from hinge.block_map import map_blocks
+from hinge.block_map import map_runs
 from hinge.certificates.hard_margin import DualBounds, hard_dual
 from hinge.certificates.kernel_gap import kernel_gap
 from hinge.certificates.kkt import DualSums, check_point, condition_violations
@@ -37,7 +38,6 @@ from hinge.certificates.verdict import Values, certificate_of, largest
 from hinge.inequality import rounding_factor
 from hinge.problem import Intercept, Problem
 from hinge.result import Certificate, Point
-from hinge.rows import Block
 from hinge.threads import single_threaded_blas
 
 Floats = NDArray[np.float64]
@@ -110,16 +110,19 @@ def gap(
 
 def _sums(problem: Problem, point: Point, threads: int, check: Callable[[], None] | None) -> _Sums:
     """Return the sums over all rows, from one pass over the data and one over their scores."""
-    alpha, signs = point.dual_coef, problem.signs
+    alpha, signs, rows = point.dual_coef, problem.signs, problem.rows
     scores = np.empty(problem.n_rows)
 
-    def kernel(block: Block) -> Floats:
-        scores[block.rows] = block.dot(point.coef)
+    def kernel(numbers: range) -> Floats:
+        run = rows.run(numbers)
+        scores[run.rows] = run.dot(point.coef)
         if alpha is None:
             return np.zeros(0)
-        return block.transpose_dot(signs[block.rows] * alpha[block.rows])
+        blocks = [run] if len(numbers) == 1 else [rows.block(number) for number in numbers]
+        sums = (block.transpose_dot(signs[block.rows] * alpha[block.rows]) for block in blocks)
+        return functools.reduce(_added, sums)
 
-    weights = map_blocks(kernel, problem.rows, _added, threads=threads, check=check)
+    weights = map_runs(kernel, rows, rows.run_blocks, _added, threads=threads, check=check)
     return _Sums(row_sums(problem, point, scores, threads=threads, check=check), weights)
 
 
@@ -189,7 +192,8 @@ def _violation(problem: Problem, point: Point, sums: _Sums) -> float:
 def _spread(problem: Problem, sums: _Sums) -> float:
     """Return a bound on the rounding error, in norm, of the weights of the dual point."""
     rows = problem.rows
-    # Each of its sums is that of a block, then goes through a tree of blocks.
-    depth = math.ceil(math.log2(rows.n_blocks + 1)) + 1
+    # Each of its sums is that of a block, is added to those of its run, and goes through a tree.
+    n_runs = -(-rows.n_blocks // rows.run_blocks)
+    depth = math.ceil(math.log2(n_runs + 1)) + rows.run_blocks
     rounding = rounding_factor(min(rows.block_rows, rows.n_rows) + depth + 4)
     return rounding * (sums.rows.alpha_norms + problem.constant_feature * sums.rows.alpha)
