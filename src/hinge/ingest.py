@@ -6,6 +6,8 @@ Nothing here writes to the caller's arrays, and flags that they carry about them
 
 from __future__ import annotations
 
+import copy
+import functools
 from typing import Any
 
 import numpy as np
@@ -190,8 +192,16 @@ def assemble(
     The constructor of scipy would convert index types, and copies arrays that are a small part
     of their base.
     """
-    matrix = kind(shape, dtype=pieces[0].dtype)
+    matrix = copy.copy(_empty(kind, shape))
     matrix.data, matrix.indices, matrix.indptr = pieces
+    return matrix
+
+
+@functools.lru_cache(maxsize=16)
+def _empty(kind: Any, shape: tuple[int, int]) -> Any:
+    """Return an array of that shape whose parts are still to be set; copying one is quick."""
+    matrix = kind(shape)
+    matrix.data, matrix.indices, matrix.indptr = np.zeros(0), np.zeros(0), np.zeros(0)
     return matrix
 
 
@@ -227,10 +237,13 @@ def check_compressed(
             f"{len(indices)} {inner} indices and {len(values)} values."
         )
         raise InvalidDataError(message)
+    # As one without a sign, a negative number is beyond every positive one of its type.
+    extent = min(shape[1], np.iinfo(indices.dtype).max + 1)
+    unsigned = indices.view(indices.dtype.str.replace("i", "u"))
     for start in range(0, stored, _CHECK_VALUES):
-        piece = indices[start : min(start + _CHECK_VALUES, stored)]
-        if piece.min() < 0 or piece.max() >= shape[1]:
-            place = start + int(np.flatnonzero((piece < 0) | (piece >= shape[1]))[0])
+        piece = unsigned[start : min(start + _CHECK_VALUES, stored)]
+        if piece.max() >= extent:
+            place = start + int(np.flatnonzero(piece >= extent)[0])
             where = int(np.searchsorted(indptr, place, side="right")) - 1
             message = (
                 f"The sparse matrix has {inner} index {int(indices[place])} in {outer} {where}; "

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hinge
+from hinge.ingest import assemble
 from hinge.rows import Rows
 
 
@@ -78,6 +79,28 @@ def test_entries_beyond_the_last_row_pointer_are_ignored() -> None:
 def test_parts_that_point_outside_are_refused(indices, indptr, match: str, index: type) -> None:
     with pytest.raises(hinge.InvalidDataError, match=match):
         Rows(_csr([1.0, 2.0, 3.0], indices, indptr, (3, 3), index))
+
+
+@pytest.mark.parametrize("dtype", ["|i1", "|u1", "<i2", ">i4", "<u4", ">i8", "<u8"])
+@pytest.mark.parametrize("width", [3, 300, 2**33])
+def test_indices_of_any_type_are_refused_outside(dtype: str, width: int) -> None:
+    lowest, highest = np.iinfo(dtype).min, np.iinfo(dtype).max
+    for place in {lowest, -1, width, highest}:
+        inside = 0 <= place < width
+        if inside or not lowest <= place <= highest:
+            continue
+        matrix = _csr([1.0, 2.0], [0, place], [0, 1, 2], (2, width), np.dtype(dtype))
+        with pytest.raises(hinge.InvalidDataError, match=f"column index {place} in row 1"):
+            Rows(matrix)
+
+
+def test_arrays_of_one_shape_have_parts_and_flags_of_their_own() -> None:
+    first = assemble((np.ones(2), np.array([1, 0]), np.array([0, 2, 2])), (2, 3))
+    assert not first.has_sorted_indices
+    second = assemble((np.full(1, 2.0), np.array([2]), np.array([0, 0, 1])), (2, 3))
+    assert second.has_sorted_indices
+    np.testing.assert_array_equal(first.toarray(), [[1, 1, 0], [0, 0, 0]])
+    np.testing.assert_array_equal(second.toarray(), [[0, 0, 0], [0, 0, 2]])
 
 
 @pytest.mark.parametrize("part", ["indices", "indptr"])
