@@ -166,6 +166,11 @@ class Problem:
         return self.rows.n_rows
 
     @property
+    def n_counted(self) -> int:
+        """Number of rows that have a cost."""
+        return self.n_rows if self.sample_weight is None else int(np.count_nonzero(self.costs))
+
+    @property
     def n_features(self) -> int:
         """Number of features, without any constant one."""
         return self.rows.n_features

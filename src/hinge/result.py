@@ -17,6 +17,8 @@ from hinge.parameters import count, not_negative
 
 Floats = NDArray[np.float64]
 
+_LEAST_SCALE = float(np.finfo(np.float64).tiny)  # of objective values, for relative gaps
+
 
 class Status(enum.StrEnum):
     """How a run ended; only ``SOLVED`` is a claim, and it is always a recomputed one."""
@@ -263,7 +265,7 @@ class Progress:
     @property
     def relative_gap(self) -> float:
         """The claimed relative gap; NaN if the solver has no running objective values."""
-        scale = max(abs(self.primal), abs(self.dual), float(np.finfo(np.float64).tiny))
+        scale = max(abs(self.primal), abs(self.dual), _LEAST_SCALE)
         return (self.primal - self.dual) / scale
 
 

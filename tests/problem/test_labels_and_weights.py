@@ -74,6 +74,7 @@ def test_weights_become_costs() -> None:
     assert plain.sample_weight is None
     weighted = Problem(X4, [0, 0, 1, 1], C=4.0, sample_weight=[0, 1, 0.5, 2])
     assert weighted.costs.tolist() == [0.0, 4.0, 2.0, 8.0]
+    assert (plain.n_counted, weighted.n_counted) == (4, 3)
     scalar = Problem(X4, [0, 0, 1, 1], C=4.0, sample_weight=0.5)
     assert scalar.costs.tolist() == [2.0] * 4
 

@@ -274,6 +274,18 @@ def test_what_coordinate_descent_does_not_take_begins_with_another() -> None:
     assert (solution.solver, solution.steps) == ("interior-point", 2)
 
 
+def test_a_method_is_made_once_and_only_if_it_may_be_chosen() -> None:
+    made: list[str] = []
+
+    def maker(name: str) -> Any:
+        return lambda gap: made.append(name) or registry._BY_NAME[name](gap)
+
+    relay = Relay(STOP.gap, {name: maker(name) for name in registry.solver_names()})
+    assert solve(_stiff(), relay, STOP).status is Status.SOLVED
+    assert len(made) == len(set(made))
+    assert not {"pegasos", "gradient", "hard-margin"} & set(made)
+
+
 def test_a_state_of_a_relay_is_refused_by_a_named_solver() -> None:
     problem = _stiff()
     state = solve(problem, stop=STOP).state

@@ -54,6 +54,7 @@ _CROWDED = 100.0  # rows for a feature from which few of them can be left out
 _DOUBT = 4.0  # times the square of the rival's cost: what cost so far times forecast must be
 
 FIRST, NEWTON = "dual-coordinate", "newton"
+METHODS = (FIRST, *COSTS)  # all that a choice can name
 
 _SEEN = 8.0  # rows for a feature that must have been visited before their share tells anything
 # Rows for a weight without half a margin, or share of all rows: more, and classes overlap, unless
@@ -175,7 +176,7 @@ class Look:
     def is_enough(self) -> bool:
         """Whether so many rows have been visited that their share tells anything."""
         enough = _SEEN * (self.problem.n_features + 1)
-        return self.visited >= min(enough, float(np.count_nonzero(self.problem.costs)))
+        return self.visited >= min(enough, float(self.problem.n_counted))
 
     @property
     def share(self) -> float:

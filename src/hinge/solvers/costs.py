@@ -59,7 +59,7 @@ def stiffness(problem: Problem) -> float:
     """
     costs = problem.costs
     total = float(np.sum(costs * problem.rows.squared_norms))
-    return total / max(1, int(np.count_nonzero(costs)))
+    return total / max(1, problem.n_counted)
 
 
 def coordinate_cost(problem: Problem) -> float:

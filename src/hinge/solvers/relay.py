@@ -20,7 +20,7 @@ import numpy as np
 
 from hinge.problem import Problem
 from hinge.result import Point, Progress
-from hinge.solvers.auto import FIRST, NEWTON, Choice, Look, Watch, choose, most_steps
+from hinge.solvers.auto import FIRST, METHODS, NEWTON, Choice, Look, Watch, choose, most_steps
 from hinge.solvers.protocol import Solver, State, Support
 
 Makers = Mapping[str, Callable[[float | None], Solver]]
@@ -133,17 +133,20 @@ class Relay(Solver):
     def __init__(self, gap: float | None, makers: Makers, steps: int | None = None) -> None:
         self.gap = gap
         self.makers = makers
+        self._made: dict[tuple[str, float | None], Solver] = {}
         self.first_steps = math.inf
         if steps is not None and steps >= _MANY * _PATIENCE:
             self.first_steps = steps - _PATIENCE
 
     def supports(self, problem: Problem) -> Support:
         """Return whether any method takes the problem; if none does, what each says."""
-        answers = {name: self._make(name, self.gap).supports(problem) for name in self.makers}
-        if any(answers.values()):
-            return Support(True)
-        reasons = " ".join(f"{name}: {answer.reason}" for name, answer in answers.items())
-        return Support(False, f"no solver takes it. {reasons}")
+        reasons = []
+        for name in self.makers:
+            answer = self._make(name, self.gap).supports(problem)
+            if answer:
+                return answer
+            reasons.append(f"{name}: {answer.reason}")
+        return Support(False, f"no solver takes it. {' '.join(reasons)}")
 
     def start(self, problem: Problem, warm: Point | None = None, seed: int = 0) -> RelayState:
         """Return the state before the first step of the first method."""
@@ -177,7 +180,8 @@ class Relay(Solver):
         tried : str, default=""
             A method that has been given up: the last of the others.
         """
-        able = [name for name in self.makers if self._make(name, self.gap).supports(problem)]
+        known = [name for name in METHODS if name in self.makers]
+        able = [name for name in known if self._make(name, self.gap).supports(problem)]
         return choose(problem, self.gap, able, apart=apart, tried=tried)
 
     def step(self, state: RelayState, work: int) -> int:
@@ -318,4 +322,7 @@ class Relay(Solver):
         return solver
 
     def _make(self, name: str, gap: float | None) -> Solver:
-        return self.makers[name](gap)
+        """Return a method, which is made once: what there is to keep of a run is in its state."""
+        if (name, gap) not in self._made:
+            self._made[name, gap] = self.makers[name](gap)
+        return self._made[name, gap]
