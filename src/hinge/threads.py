@@ -35,7 +35,7 @@ def _controller() -> ThreadpoolController:
 
 def _pool_threads() -> int:
     """Return the smallest limit that is set on a loaded BLAS or OpenMP library."""
-    limits = [library["num_threads"] for library in _controller().info()]
+    limits = [library.num_threads for library in _controller().lib_controllers]
     return min((limit for limit in limits if limit), default=1)
 
 

@@ -171,6 +171,26 @@ def test_one_class() -> None:
         LinearSVC().fit(X, np.zeros(len(X)))
 
 
+def test_labels_of_a_regression() -> None:
+    X, _ = two_classes()
+    with pytest.warns(UserWarning, match="could represent a regression"):
+        LinearSVC(max_iter=0, tol=0.0).fit(X, np.arange(len(X)))
+    with pytest.raises(ValueError, match="Unknown label type: continuous"):
+        LinearSVC().fit(X, np.linspace(0.0, 1.0, len(X)))
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_rows_and_labels_of_other_lengths_are_refused(sparse: bool) -> None:
+    X, y = two_classes()
+    data = sp.csr_array(X) if sparse else X
+    codes = (y == y[0]).astype(np.int64)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        LinearSVC().fit(data, codes[1:])
+    model = LinearSVC().fit(data, codes)
+    with pytest.raises(ValueError, match=r"X has 4 features, but LinearSVC is expecting 5"):
+        model.predict(data[:, :4])
+
+
 def test_labels_of_several_types() -> None:
     X, _ = two_classes()
     with pytest.raises(InvalidLabelsError, match="text and other labels together"):

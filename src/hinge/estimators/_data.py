@@ -60,9 +60,10 @@ def data_to_score(estimator: Any, X: Any) -> Any:
     X : array-like, sparse matrix or data frame
         The caller's data.
     """
-    readable = _readable(X)
-    data = validate_data(estimator, readable, reset=False, **_X_CHECKS)
-    return data if data is readable and sp.issparse(data) else canonical(data)
+    X = _readable(X)
+    is_held = _is_held(X)
+    data = validate_data(estimator, X, reset=False, skip_check_array=is_held, **_X_CHECKS)
+    return data if is_held else canonical(data)
 
 
 def training_data(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, Labels]:
@@ -79,7 +80,9 @@ def training_data(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[R
     sample_weight : array-like, number or None
         Weights of the rows.
     """
-    X, y = validate_data(estimator, _readable(X), plain_labels(y), **_X_CHECKS)
+    X, y = _readable(X), plain_labels(y)
+    is_ready = _is_held(X) and _are_whole_numbers(y) and len(y) == X.shape[0]
+    X, y = validate_data(estimator, X, y, skip_check_array=is_ready, **_X_CHECKS)
     name = type(estimator).__name__
     classes, codes = encode_labels(y, name)
     weights = row_weights(sample_weight, len(codes))
@@ -102,7 +105,8 @@ def encode_labels(y: Any, name: str = "The model") -> tuple[NDArray[Any], NDArra
     if labels.ndim == 1:
         refuse_missing(labels)
     classes, codes = encoded(labels)
-    check_classification_targets(labels)
+    if not _are_whole_numbers(labels) or 2 * len(classes) > len(labels):
+        check_classification_targets(labels)
     if len(classes) < 2:
         message = (
             f"{name} needs samples of at least 2 classes; y contains only one class: "
@@ -159,6 +163,19 @@ def _readable(X: Any) -> Any:
         message = "X is a masked array; fill or drop the masked values first (X.filled(...))."
         raise InvalidDataError(message)
     return _held_in_order(X) if type(X) in (np.ndarray, np.memmap) else X
+
+
+def _is_held(X: Any) -> bool:
+    """Return whether X is as ``Rows`` will hold it, so that nobody else need look at its form."""
+    if sp.issparse(X):
+        return True  # and canonical, which is how it comes out of _readable
+    is_array = type(X) is np.ndarray and X.ndim == 2 and X.size > 0
+    return is_array and X.dtype in (np.float32, np.float64) and _held_in_order(X) is X
+
+
+def _are_whole_numbers(y: Any) -> bool:
+    """Return whether labels are integers or booleans, one for each row."""
+    return type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biu"
 
 
 def _held_in_order(X: NDArray[Any]) -> NDArray[Any]:

@@ -18,6 +18,7 @@ from hinge.multiclass.workers import HandOver, call_here, map_in_threads
 from hinge.problem import Problem
 from hinge.result import Certificate, Point, Solution, Status, Stop, Trace
 from hinge.solvers import Event, Settings, Solver, State, StopFlag, get_solver, run
+from hinge.threads import single_threaded_blas
 
 _WORTH_A_ROUND = 0.05  # share of the time limit below which no further round is begun
 _NEVER_BEGUN = "training was stopped before this {} began: nothing is proven"
@@ -135,13 +136,14 @@ class _Fit:
     def go(self) -> list[Solution]:
         """Solve in rounds until no problem is left that more time would help."""
         pending = list(range(len(self.warm)))
-        while pending:
-            self._round(pending)
-            for number in pending:
-                solution = self.solutions[number]
-                if solution is not None and solution.state is not None:
-                    self._end_unless_time_is_left(number, solution)
-            pending = [number for number in pending if self._is_resumable(number)]
+        with single_threaded_blas():  # once for all: what it takes is a good part of a small run
+            while pending:
+                self._round(pending)
+                for number in pending:
+                    solution = self.solutions[number]
+                    if solution is not None and solution.state is not None:
+                        self._end_unless_time_is_left(number, solution)
+                pending = [number for number in pending if self._is_resumable(number)]
         return [solution for solution in self.solutions if solution is not None]
 
     @property
