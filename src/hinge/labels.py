@@ -158,7 +158,7 @@ def encoded(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.integer[Any]
     """
     pair = _pair_of_numbers(labels)
     if pair is not None:
-        return pair, (labels == pair[1]).view(np.uint8)
+        return pair
     try:
         classes, codes = np.unique(labels, return_inverse=True)
     except TypeError as error:
@@ -195,14 +195,15 @@ def refuse_missing(labels: NDArray[Any]) -> None:
         raise InvalidLabelsError(message)
 
 
-def _pair_of_numbers(labels: NDArray[Any]) -> NDArray[Any] | None:
-    """Return the two labels, if they are two numbers, without sorting all of them; else None."""
+def _pair_of_numbers(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.uint8]] | None:
+    """Return what ``encoded`` does, if labels are two numbers, without sorting; else None."""
     if labels.dtype.kind not in "biuf" or labels.size == 0:
         return None
     low, high = labels.min(), labels.max()
-    if low == high or not np.all((labels == low) | (labels == high)):
+    is_high = labels == high
+    if low == high or not np.all(is_high | (labels == low)):
         return None
-    return np.array([low, high], dtype=labels.dtype)
+    return np.array([low, high], dtype=labels.dtype), is_high.view(np.uint8)
 
 
 def _as_array(y: ArrayLike) -> NDArray[Any]:

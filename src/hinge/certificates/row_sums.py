@@ -78,7 +78,7 @@ def row_sums(
         The sums.
     """
     # Costs that are all the same are one number, which NumPy takes for as many as it needs.
-    costs = problem.costs if problem.sample_weight is not None else problem.costs[:1]
+    costs = problem.costs if problem.sample_weight is not None else np.array([problem.C])
 
     def group(rows: slice) -> tuple[Floats, float]:
         here = costs if len(costs) == 1 else costs[rows]
@@ -127,10 +127,12 @@ def _group_sums(
         part_sums(np.multiply(y, a, out=y)),
         part_sums(np.multiply(a, row_norms, out=row_norms)),
     )
-    return np.stack(sums), violation
+    return np.array(sums), violation
 
 
 def _is_in_box(alpha: Floats, upper: Floats) -> bool:
     """Return whether every coefficient is finite, not negative and at most its bound."""
-    lowest, highest = float(np.min(alpha)), float(np.max(alpha))  # NaN if one is
-    return lowest >= 0.0 and highest < math.inf and bool((alpha <= upper).all())
+    lowest, highest = float(alpha.min()), float(alpha.max())  # NaN if one is
+    if not (lowest >= 0.0 and highest < math.inf):
+        return False
+    return highest <= float(upper[0]) if len(upper) == 1 else bool((alpha <= upper).all())
