@@ -100,8 +100,10 @@ class Block:
         if self.structure is None:
             return _squared_norms(self.values)
         starts = self.structure[1]
-        norms = np.zeros(self.stop - self.start)
         filled = starts[1:] > starts[:-1]  # reduceat gives an empty row its neighbour's value
+        if filled.all():
+            return np.asarray(np.add.reduceat(np.square(self.values), starts[:-1]))
+        norms = np.zeros(self.stop - self.start)
         if filled.any():
             norms[filled] = np.add.reduceat(np.square(self.values), starts[:-1][filled])
         return norms
