@@ -163,3 +163,12 @@ def test_a_share_that_falls_has_not_settled() -> None:
     assert not look.has_settled(math.nan)
     assert not look.has_settled(0.3)
     assert look.has_settled(0.27)
+
+
+@pytest.mark.parametrize(("visited", "left"), [(0, 7), (24, 3), (48, 2), (56, 1), (112, 1)])
+def test_a_look_is_put_off_until_enough_rows_can_have_been_visited(visited: int, left: int) -> None:
+    X = np.random.default_rng(0).normal(size=(178, 13))
+    problem = Problem(X, X[:, 0] > 0)
+    look = Look(problem, 1e-4, visited, 0, 0)
+    assert look.is_enough == (visited >= 8 * 14)
+    assert look.sweeps_left == left

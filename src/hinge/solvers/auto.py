@@ -173,10 +173,19 @@ class Look:
     short: int
 
     @property
+    def enough(self) -> float:
+        """How many rows must have been visited for their share to tell anything."""
+        return min(_SEEN * (self.problem.n_features + 1), float(self.problem.n_counted))
+
+    @property
     def is_enough(self) -> bool:
         """Whether so many rows have been visited that their share tells anything."""
-        enough = _SEEN * (self.problem.n_features + 1)
-        return self.visited >= min(enough, float(self.problem.n_counted))
+        return self.visited >= self.enough
+
+    @property
+    def sweeps_left(self) -> int:
+        """How many sweeps come before the next look: each at most doubles the rows visited."""
+        return max(1, math.ceil(math.log2(self.enough / max(1, self.visited))))
 
     @property
     def share(self) -> float:

@@ -278,7 +278,7 @@ class Relay(Solver):
         is_last = state.look >= _LAST_LOOK
         overlaps = look.overlaps and look.has_settled(state.short_share)
         if not is_last and (not look.is_enough or (look.overlaps and not overlaps)):
-            state.look += 1
+            state.look = min(state.look + look.sweeps_left, _LAST_LOOK)
             state.short_share = look.short_share if look.is_enough else math.nan
             return
         state.look = 0
