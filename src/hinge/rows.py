@@ -15,7 +15,7 @@ What happens to input, once and by rule:
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -119,9 +119,6 @@ class Block:
         return row
 
 
-Visitor = Callable[[Block], None]
-
-
 class Rows:
     """Read-only rows in fixed blocks.
 
@@ -131,12 +128,9 @@ class Rows:
         The data; see the module for what is copied and what is not.
     threads : int, default=1
         How many threads share out the blocks while they are validated.
-    visit : callable or None, default=None
-        Given every block once it is validated: whoever needs each row just once has it without
-        another pass.
     """
 
-    def __init__(self, X: Any, threads: int = 1, visit: Visitor | None = None) -> None:
+    def __init__(self, X: Any, threads: int = 1) -> None:
         data = canonical(X)
         self.is_sparse = bool(sp.issparse(data))
         if self.is_sparse:
@@ -154,7 +148,7 @@ class Rows:
         if self.is_sparse:
             self.longest_row = int(np.max(np.diff(self.indptr), initial=0))
         self._buffers = threading.local()
-        self.squared_norms = self._checked_squared_norms(threads, visit)
+        self.squared_norms = self._checked_squared_norms(threads)
 
     def __getstate__(self) -> dict[str, Any]:
         return {key: value for key, value in self.__dict__.items() if key != "_buffers"}
@@ -293,7 +287,7 @@ class Rows:
         target[...] = values
         return target
 
-    def _checked_squared_norms(self, threads: int, visit: Visitor | None) -> Floats:
+    def _checked_squared_norms(self, threads: int) -> Floats:
         """Return the squared norms, which are finite only if every value is usable."""
         norms = np.empty(self.n_rows)
 
@@ -307,8 +301,6 @@ class Rows:
                     norms[block.rows] = block.squared_norms()
                 if not np.isfinite(norms[block.rows]).all():
                     raise _not_finite(block, norms[block.rows])
-                if visit is not None:
-                    visit(block)
 
         whole = not self.is_sparse and self.dtype == np.float64
         size = min(_MOST_TOGETHER, 1 + _LOCKED // self.block_rows)
