@@ -88,5 +88,6 @@ def test_rows_too_long_to_be_squared_are_scored() -> None:
 def test_values_that_overflow_are_refused() -> None:
     model = LinearSVC().fit([[-1e-3, 0.0], [1e-3, 0.0]], [0, 1])
     model.coef_ = np.array([[1e200, 1.0]])
-    with pytest.raises(InvalidDataError, match="decision values of row 1 overflow"):
-        model.predict([[1.0, 1.0], [1e150, 1.0]])
+    for rows in ([[1.0, 1.0], [1e150, 1.0]], [[0.0, 1e200], [1e200, 1.0]]):
+        with pytest.raises(InvalidDataError, match="decision values of row 1 overflow"):
+            model.predict(rows)

@@ -53,8 +53,8 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         if sp.issparse(coef):
             return _finite(scores(Rows(data, threads), coef, intercept, threads))
         values = _flat(linear_scores(data, coef, intercept, threads))
-        if not np.isfinite(values).all():
-            Rows(data)  # says so if it is a value of X that is not finite
+        if not np.isfinite(values).all() and not np.isfinite(_stored(data)).all():
+            Rows(data)  # says which value it is
         return _finite(values)
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -123,6 +123,11 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
 
+def _stored(data: Any) -> NDArray[Any]:
+    """Return the values that dense or sparse rows hold."""
+    return np.asarray(data.data) if sp.issparse(data) else np.asarray(data)
+
+
 def _checked_weights(model: LinearClassifier) -> tuple[Any, Any]:
     """Return weights and intercepts that belong together, whatever has been set since the fit.
 
@@ -156,7 +161,7 @@ def _checked_weights(model: LinearClassifier) -> tuple[Any, Any]:
         )
         raise InvalidParameterError(message)
     for name, array in (("coef_", coef), ("intercept_", intercept)):
-        if not np.isfinite(array.data if sp.issparse(array) else array).all():
+        if not np.isfinite(_stored(array)).all():
             message = f"{name} holds a number that is not finite. Fit the model again."
             raise InvalidParameterError(message)
     return coef, intercept
