@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -203,9 +204,10 @@ def test_what_is_solved_when_the_time_is_over_is_kept_without_a_proof(
 ) -> None:
     rows, pairs = data()
     free = together(rows, pairs)
-    monkeypatch.setattr(pair_batch.time, "perf_counter", iter(np.arange(1e9)).__next__)
-    monkeypatch.setattr(module, "_SOLVING", 1e6)  # beyond the end of the time
-    limited = together(rows, pairs, stop=Stop(gap=None, kkt=1e-3, seconds=1.0))
+    monkeypatch.setattr(
+        module, "Deadlines", lambda *_: pair_batch.Deadlines(judging=-math.inf)
+    )  # which is over as soon as pairs are solved
+    limited = together(rows, pairs, stop=LIMITED.stop)
     assert list(limited) == list(range(10))
     for number, solution in limited.items():
         assert solution.status is Status.TIME_LIMIT

@@ -89,7 +89,8 @@ def solve_together(
     deadlines = Deadlines(began + _SOLVING * limit, began + limit)
     with single_threaded_blas():
         for numbers in batches(pairs):
-            if len(numbers) >= _FEWEST and not flag:
+            is_over = flag or time.perf_counter() > deadlines.solving
+            if len(numbers) >= _FEWEST and not is_over:
                 batch = PairBatch(ground, pairs, objective, numbers)
                 if batch.has_usable_costs:
                     found.update(batch.solve(plan, flag, deadlines))
