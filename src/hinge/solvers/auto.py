@@ -200,7 +200,7 @@ class Look:
     @property
     def overlaps(self) -> bool:
         """Whether more rows are short of a margin than the weights could set right."""
-        many = _SHORT_ROWS * (self.problem.n_features + 1) / self.problem.n_rows
+        many = _SHORT_ROWS * (self.problem.n_features + 1) / self.problem.n_counted
         return self.short_share > min(many, _SHORT_SHARE)
 
     def has_settled(self, before: float) -> bool:

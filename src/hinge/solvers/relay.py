@@ -48,6 +48,7 @@ class RelayState(State):
     """
 
     running: State
+    # A point that was handed over is not kept: a run that goes on makes a step before it is asked.
     _transient: ClassVar[tuple[str, ...]] = ("problem", "_solver", "_watch", "_handed")
 
     def __init__(self, problem: Problem, choice: Choice, gap: float | None) -> None:
@@ -64,7 +65,7 @@ class RelayState(State):
         self.work_before = 0
 
     def take(self, choice: Choice) -> None:
-        """Go by this choice from here on; the method at work must be the same."""
+        """Go by this choice from here on; ``leg`` must be the place of the method at work in it."""
         self.names = " ".join(choice.names)
         self.rival_cost = choice.rival_cost
         self.trial_cost = choice.trial * choice.rival_cost
@@ -304,7 +305,7 @@ class Relay(Solver):
         state.work_before += said.work
         if choice is not None:
             state.take(choice)
-        was_due, state.leg, state.is_due = state.is_due, leg, False
+        was_due, state.leg, state.is_due, state.look = state.is_due, leg, False, 0
         state.past[...] = math.nan
         state.__dict__.pop("_solver", None)
         state.__dict__.pop("_watch", None)
