@@ -100,10 +100,6 @@ class PairRows {
     };
 
     int side_of(std::int64_t row) const noexcept { return row < begins_[1] ? 0 : 1; }
-    std::int64_t number_of(std::int64_t row) const noexcept {
-        const int side = side_of(row);
-        return sides_[side]->numbers()[static_cast<std::size_t>(row - begins_[side])];
-    }
 
     // Finds out which rows of the set have moved, and where kernel rows of others are.
     void find_set() {
