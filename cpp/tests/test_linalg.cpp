@@ -8,6 +8,7 @@
 #include "check.hpp"
 #include "hinge/linalg.hpp"
 #include "hinge/random.hpp"
+#include "hinge/rows.hpp"
 
 namespace {
 
@@ -62,6 +63,25 @@ void test_dense(hinge::Random& random, const std::string& type) {
                 const double step = k < offset ? 0.0 : 0.37 * static_cast<double>(row[k]);
                 check_close(sum[k], w[k] + step, 2.0 * kEpsilon, "dense_add " + type);
             }
+        }
+    }
+}
+
+// Asking for another row on the way must not change a bit of a product.
+template <class Value>
+void test_asking(hinge::Random& random, const std::string& type) {
+    constexpr std::int64_t kCount = 3;
+    for (const std::int64_t n : lengths()) {
+        const auto values = random_values<Value>(kCount * n, random);
+        const auto w = random_values<double>(n, random);
+        const hinge::DenseRows<Value> rows{values.data(), kCount, n};
+        for (std::int64_t i = 0; i < kCount; ++i) {
+            const std::string what = type + " of " + std::to_string(n);
+            const double want = rows.dot(i, w.data());
+            for (std::int64_t next = 0; next < kCount; ++next) {
+                check_equal(rows.dot_asking(i, w.data(), next), want, "dot_asking " + what);
+            }
+            check_equal(hinge::dot_in_order<4096>(rows, i, w.data()), want, "dot_in_order " + what);
         }
     }
 }
@@ -149,6 +169,8 @@ int main() {
     hinge::Random random(words.data());
     test_dense<double>(random, "float64");
     test_dense<float>(random, "float32");
+    test_asking<double>(random, "float64");
+    test_asking<float>(random, "float32");
     test_sparse<double, std::int32_t>(random, "float64 int32");
     test_sparse<double, std::int64_t>(random, "float64 int64");
     test_sparse<float, std::int32_t>(random, "float32 int32");

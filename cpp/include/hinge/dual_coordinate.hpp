@@ -53,7 +53,8 @@
 namespace hinge {
 
 inline constexpr std::int64_t kDrawAhead = 24;   // rows whose state is prefetched
-inline constexpr std::int64_t kReadAhead = 16;   // rows whose values are prefetched
+inline constexpr std::int64_t kReadAhead = 16;   // rows whose first values are prefetched
+inline constexpr std::int64_t kAskAhead = 8;     // rows whose other values are asked for
 inline constexpr double kTiny = 1e-300;          // stands for the diagonal of a row of zeros
 inline constexpr std::int64_t kLongRow = 512;    // values: a row that fills a page
 inline constexpr std::int64_t kLongestRun = 32;  // long rows met one after the other, as stored
@@ -118,14 +119,14 @@ struct SweepSums {
     }
 };
 
-// One coordinate step; returns whether the row stays active.
+// One coordinate step on row i, which asks for row `next`; returns whether row i stays active.
 //
 // Whether alpha moves is known at the end of a long chain of operations, and a wrong guess there
 // throws away what the processor has begun of the next row. So a row whose last margin says that it
 // will move is added to w at once, be it by 0.
 template <class Run>
-[[gnu::always_inline]] inline bool visit(Run& run, std::int64_t i, bool snapshot,
-                                         SweepSums& sums) noexcept {
+[[gnu::always_inline]] inline bool visit(Run& run, std::int64_t i, std::int64_t next,
+                                         bool snapshot, SweepSums& sums) noexcept {
     auto& [rows, program, schedule, at, c, x] = run;
     RowState& row = at.rows[i];
     const double sign = std::copysign(1.0, row.signed_norm);
@@ -137,7 +138,7 @@ template <class Run>
     const double last_slope = program.linear - row.margin - bend * before;
     const bool will_move = (row.margin != 0.0) & !is_held(before, last_slope, upper, 0.0);
     const double threshold = x.threshold;
-    const double margin = sign * run.score(i, at.w);
+    const double margin = sign * run.score_asking(i, at.w, next);
     const double slack = program.linear - margin;
     const double slope = slack - bend * before;
     const double after = std::min(std::max(before + slope * inverse, 0.0), upper);
@@ -182,15 +183,16 @@ std::int64_t sweep(Run& run, std::int64_t work) noexcept {
         if (c.position + kReadAhead < c.active) {
             rows.prefetch(at.order[c.position + kReadAhead]);
         }
+        const std::int64_t next = at.order[std::min(c.position + kAskAhead, c.active - 1)];
         if (replaces) {
             const auto active = static_cast<std::uint32_t>(c.active);
             const std::int64_t i = at.order[random.below(active)];
-            visit(run, i, snapshot, sums);
+            visit(run, i, next, snapshot, sums);
             done += rows.stored(i) + Run::kRowWork;
             continue;
         }
         const std::int64_t i = at.order[c.position];
-        const bool stays = visit(run, i, snapshot, sums);
+        const bool stays = visit(run, i, next, snapshot, sums);
         at.order[c.kept] = static_cast<std::uint32_t>(i);
         c.kept += stays ? 1 : 0;
         done += rows.stored(i) + Run::kRowWork;

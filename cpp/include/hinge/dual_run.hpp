@@ -159,7 +159,14 @@ struct DualRun {
     // y'alpha, where there is a constant feature
     double imbalance() const noexcept { return at.w[rows.width] / program.constant; }
     double score(std::int64_t i, const double* w) const noexcept {
-        return rows.dot(i, w) + (program.constant * w[rows.width] + x.offset);
+        return rows.dot(i, w) + constant_score(w);
+    }
+    // Asks meanwhile for a row that comes soon.
+    double score_asking(std::int64_t i, const double* w, std::int64_t next) const noexcept {
+        return rows.dot_asking(i, w, next) + constant_score(w);
+    }
+    double constant_score(const double* w) const noexcept {
+        return program.constant * w[rows.width] + x.offset;
     }
     void add(std::int64_t i, double scale, double* w) const noexcept {
         rows.add(i, scale, w);

@@ -79,21 +79,22 @@ inline void ask_for(const void* at, std::int64_t bytes_ahead) noexcept {
     __builtin_prefetch(static_cast<const char*>(at) + bytes_ahead, 0, 2);
 }
 
-// Where rows follow one another, `kAhead` bytes beyond each part are asked for as it is read; the
-// bits are the same with or without. 0 asks for nothing.
-template <std::int64_t kAhead = 0, class Value>
-double dense_dot(const Value* __restrict row, const double* __restrict w,
-                 std::int64_t length) noexcept {
-    constexpr std::int64_t kPart = 4 * kPackWidth * static_cast<std::int64_t>(sizeof(Value));
+// If it asks, then with each part of this row for the same part of another one, which begins at
+// `asked` and is needed soon; the bits are the same with or without.
+template <bool kAsks = false, class Value>
+double dense_dot(const Value* __restrict row, const double* __restrict w, std::int64_t length,
+                 [[maybe_unused]] const void* asked = nullptr) noexcept {
+    constexpr auto kSize = static_cast<std::int64_t>(sizeof(Value));
+    constexpr std::int64_t kPart = 4 * kPackWidth * kSize;
     Pack a{};
     Pack b{};
     Pack c{};
     Pack d{};
     std::int64_t k = 0;
     for (; k + 4 * kPackWidth <= length; k += 4 * kPackWidth) {
-        if constexpr (kAhead > 0) {
+        if constexpr (kAsks) {
             for (std::int64_t byte = 0; byte < kPart; byte += kCacheLine) {
-                ask_for(row + k, kAhead + byte);
+                ask_for(asked, k * kSize + byte);
             }
         }
         a = multiply_add(load_pack(row + k), load_pack(w + k), a);
@@ -101,8 +102,8 @@ double dense_dot(const Value* __restrict row, const double* __restrict w,
         c = multiply_add(load_pack(row + k + 2 * kPackWidth), load_pack(w + k + 2 * kPackWidth), c);
         d = multiply_add(load_pack(row + k + 3 * kPackWidth), load_pack(w + k + 3 * kPackWidth), d);
     }
-    if (kAhead > 0 && k < length) {
-        ask_for(row + k, kAhead);
+    if (kAsks && k < length) {
+        ask_for(asked, k * kSize);
     }
     for (; k + kPackWidth <= length; k += kPackWidth) {
         a = multiply_add(load_pack(row + k), load_pack(w + k), a);

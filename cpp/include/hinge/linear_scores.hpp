@@ -58,7 +58,7 @@ inline void store_scores(const Pack& sums, std::int64_t lane, std::int64_t machi
 template <class Value>
 void score(const DenseRows<Value>& rows, const ScoredRows& part, const double* w) noexcept {
     for (std::int64_t k = 0; k < part.count; ++k) {
-        *part.at(k) = dense_dot<kScoredAhead>(rows.row(part.first + k), w, rows.width);
+        *part.at(k) = dot_in_order<kScoredAhead>(rows, part.first + k, w);
     }
 }
 

@@ -118,7 +118,7 @@ std::int64_t ahead_in_order(const CsrRows<Value, Index>& rows) noexcept {
 template <class Value>
 double next_dot(const DenseRows<Value>& rows, std::int64_t i, std::int64_t,
                 const double* w) noexcept {
-    return dense_dot<kBytesAheadInOrder>(rows.row(i), w, rows.width);
+    return dot_in_order<kBytesAheadInOrder>(rows, i, w);
 }
 
 template <class Value, class Index>
