@@ -152,9 +152,8 @@ def _slope(loss: Loss, case: tuple[np.ndarray, ...], intercept: float) -> float:
     return math.fsum(terms.tolist())
 
 
-def _large_case(kind: str, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+def _large_case(kind: str, n: int, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
     """Return more rows than are sorted at once."""
-    n = 150_000
     signs = rng.choice([-1.0, 1.0], n, p=[0.3, 0.7])
     scores = rng.normal(size=n) + 0.7 * signs
     costs = np.ones(n)
@@ -183,8 +182,9 @@ def _large_case(kind: str, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
         "most rows without cost",
     ],
 )
-def test_the_slope_changes_its_sign_at_both_ends(loss: Loss, kind: str, seed: int) -> None:
-    case = _large_case(kind, np.random.default_rng(seed))
+@pytest.mark.parametrize("n", [20_000, 150_000])
+def test_the_slope_changes_its_sign_at_both_ends(loss: Loss, kind: str, n: int, seed: int) -> None:
+    case = _large_case(kind, n, np.random.default_rng(seed))
     low, high = optimal_intercepts(loss, *case)
     assert low <= high
     near = 1e-7 * (1.0 + abs(low))
@@ -193,9 +193,9 @@ def test_the_slope_changes_its_sign_at_both_ends(loss: Loss, kind: str, seed: in
         assert abs(_slope(loss, case, 0.5 * (low + high))) <= 1e-9 * float(np.sum(case[2]))
 
 
-def test_order_statistics_of_many_rows_are_exact(seed: int) -> None:
+@pytest.mark.parametrize("n", [20_001, 200_001])
+def test_order_statistics_of_many_rows_are_exact(n: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    n = 200_001
     scores = rng.integers(-(2**40), 2**40, n).astype(np.float64)
     signs = np.where(rng.random(n) < 0.4, 1.0, -1.0)
     ordered = np.sort(signs - scores)
@@ -207,7 +207,7 @@ def test_order_statistics_of_many_rows_are_exact(seed: int) -> None:
 
 @each_loss
 def test_many_rows_take_little_memory_beside_the_scores(loss: Loss) -> None:
-    case = _large_case("plain", np.random.default_rng(0))
+    case = _large_case("plain", 150_000, np.random.default_rng(0))
     case = tuple(np.tile(array, 4) for array in case)
     tracemalloc.start()
     try:

@@ -32,8 +32,9 @@ Check = Callable[[], None]
 _BLOCK = 1 << 14  # rows at a time, at the least, and
 _LONGEST_BLOCK = 1 << 16  # at the most: threads that make short calls of NumPy hinder each other
 _BLOCKS = 16  # that the rows are to be in
-_FEW = 1 << 16  # rows whose kinks are sorted at once
-_SAMPLE = 1 << 14  # of more rows: how many tell where to look
+_FEW = 1 << 14  # rows whose kinks are sorted at once
+_SAMPLED = 16  # of more rows: the part that tells where to look
+_LARGEST_SAMPLE = 1 << 14
 _SPREAD = 2.0  # how far, in roots of the sample's size, the place in the sample may be off
 _EPS = float(np.finfo(np.float64).eps)
 # Roundings of a sum: a dozen in each term and a pairwise sum of one block; the sums of the blocks
@@ -178,7 +179,7 @@ class _Slope:
         n = len(self._scores)
         if n <= _FEW:
             return None
-        picks = np.random.default_rng(0).integers(n, size=_SAMPLE)
+        picks = np.random.default_rng(0).integers(n, size=min(n // _SAMPLED, _LARGEST_SAMPLE))
         rows = self._scores[picks], self._signs[picks], self._costs[picks]
         return _Slope(self._loss, rows, self._direction, self._check)
 
