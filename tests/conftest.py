@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from hinge import block_map
+from hinge.solvers.linear import interior_point, newton
+
 # No deadline: how long an example takes is not a property of the code on a shared machine.
 settings.register_profile("default", deadline=None)
 settings.register_profile(
@@ -50,6 +53,13 @@ def _answers_ctrl_c() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture
+def little_work_is_shared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let threads share out passes that are too short for it to pay."""
+    for module in (block_map, interior_point, newton):
+        monkeypatch.setattr(module, "_WORTH_SHARING", 0)
 
 
 @pytest.fixture(scope="session")

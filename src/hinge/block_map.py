@@ -23,6 +23,7 @@ Result = TypeVar("Result")
 Block = TypeVar("Block")
 Block_co = TypeVar("Block_co", covariant=True)
 
+_WORTH_SHARING = 8  # blocks: one thread has done half of fewer before the others have begun
 _TURNS = 2  # a branch is at most this part of what each thread has left to do
 
 
@@ -69,7 +70,7 @@ def map_blocks(
         lambda number: kernel(rows.block(number)),
         rows.n_blocks,
         merge,
-        threads=threads,
+        threads=threads if rows.n_blocks >= _WORTH_SHARING else 1,
         check=check,
     )
 
@@ -109,7 +110,7 @@ def map_runs(
         lambda number: kernel(range(number * size, min((number + 1) * size, rows.n_blocks))),
         -(-rows.n_blocks // size),
         merge,
-        threads=threads,
+        threads=threads if rows.n_blocks >= _WORTH_SHARING else 1,
         check=check,
     )
 

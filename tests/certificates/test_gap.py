@@ -240,6 +240,7 @@ def test_rows_without_weight_are_absent() -> None:
             assert getattr(one, name) == pytest.approx(getattr(two, name), rel=1e-6), name
 
 
+@pytest.mark.usefixtures("little_work_is_shared")
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("intercept", INTERCEPTS)
 def test_certificates_have_the_same_bits_for_any_number_of_threads(sparse, intercept) -> None:
@@ -258,6 +259,7 @@ def test_certificates_have_the_same_bits_for_any_number_of_threads(sparse, inter
     verify_certificate(problem, Point(coef, 0.0, alpha), certificates[0])
 
 
+@pytest.mark.usefixtures("little_work_is_shared")
 @pytest.mark.parametrize("n_features", [300, 1000])
 def test_rows_that_are_read_in_runs_are_certified_as_others(n_features: int) -> None:
     rng = np.random.default_rng(1)

@@ -98,6 +98,7 @@ def _dense(rows: Rows) -> np.ndarray:
     return rows.matrix.toarray() if rows.is_sparse else np.asarray(rows.values)
 
 
+@pytest.mark.usefixtures("little_work_is_shared")
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("sparse", [False, True])
 def test_a_pass_has_the_same_bits_for_any_number_of_threads(sparse: bool, dtype: type) -> None:
@@ -117,6 +118,7 @@ def test_a_pass_has_the_same_bits_for_any_number_of_threads(sparse: bool, dtype:
     np.testing.assert_allclose(results[0][:-1], full.T @ (full @ coef), rtol=1e-9)
 
 
+@pytest.mark.usefixtures("little_work_is_shared")
 @pytest.mark.parametrize("threads", [1, 2])
 def test_memory_maps_and_arrays_have_the_same_bits(tmp_path, threads: int) -> None:
     X = _random((9000, 50), 5)

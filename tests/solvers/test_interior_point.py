@@ -168,6 +168,7 @@ def test_a_path_that_is_lost_on_a_sample_is_left_for_more_rows() -> None:
     assert state.is_final_level
 
 
+@pytest.mark.usefixtures("little_work_is_shared")
 @pytest.mark.parametrize("threads", [2, 3])
 @pytest.mark.parametrize("shape", [(9_000, 150), (20_000, 100)])
 def test_the_number_of_threads_changes_no_bit(shape: tuple[int, int], threads: int) -> None:
@@ -186,6 +187,7 @@ def test_the_number_of_threads_changes_no_bit(shape: tuple[int, int], threads: i
     np.testing.assert_array_equal(ends[0].dual_coef, ends[1].dual_coef)
 
 
+@pytest.mark.usefixtures("little_work_is_shared")
 def test_wide_matrices_of_few_rows_lead_to_the_optimum_with_the_same_bits() -> None:
     X, y = many_rows(8_000, 499)
     problem = Problem(X, y, C=0.1)

@@ -188,6 +188,7 @@ def test_margins_that_a_bound_decides_are_not_computed() -> None:
     assert exact[-1] < 0.5
 
 
+@pytest.mark.usefixtures("little_work_is_shared")
 @pytest.mark.parametrize("threads", [2, 3])
 @pytest.mark.parametrize("kind", ["matrix", "products", "sparse"])
 def test_the_number_of_threads_changes_no_bit(kind: str, threads: int) -> None:

@@ -16,6 +16,9 @@ MAKERS = {"interior-point": lambda _: InteriorPoint(), "newton": lambda _: Newto
 SOLVERS = [InteriorPoint(), Newton(), Relay(1e-6, MAKERS)]
 
 
+pytestmark = pytest.mark.usefixtures("little_work_is_shared")
+
+
 def some_problem() -> Problem:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20_000, 100))

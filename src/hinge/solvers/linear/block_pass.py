@@ -77,15 +77,15 @@ def total(tree: Floats, done: int, width: int) -> Floats:
 
 
 def some_blocks(
-    kernel: Kernel, first: int, count: int, threads: int, pool: Executor | None = None
+    kernel: Kernel, blocks: range, threads: int, pool: Executor | None = None
 ) -> Iterator[Partial]:
-    """Yield what the kernel makes of ``count`` blocks, in order, computed on so many threads.
+    """Yield what the kernel makes of some blocks, in order, computed on so many threads.
 
     Parameters
     ----------
     kernel : callable
         Takes a block number; returns sums and a largest value.
-    first, count : int
+    blocks : range
         Which blocks.
     threads : int
         How many threads.
@@ -97,9 +97,9 @@ def some_blocks(
     tuple of ndarray and float
         What the kernel returned, block by block.
     """
-    if threads <= 1 or count <= 1:
+    if threads <= 1 or len(blocks) <= 1:
         with np.errstate(all="ignore"):
-            yield from map(kernel, range(first, first + count))
+            yield from map(kernel, blocks)
         return
 
     def quiet(number: int) -> Partial:
@@ -108,4 +108,4 @@ def some_blocks(
             return kernel(number)
 
     with nullcontext(pool) if pool is not None else ThreadPoolExecutor(threads - 1) as workers:
-        yield from share_out(quiet, range(first, first + count), workers, threads)
+        yield from share_out(quiet, blocks, workers, threads)

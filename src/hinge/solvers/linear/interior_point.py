@@ -49,6 +49,7 @@ Floats = NDArray[np.float64]
 
 MOST_FEATURES = 2000
 _HALF_WIDTH = 0.5  # of the parabola that smooths a corner where slopes stand for coefficients
+_WORTH_SHARING = 1 << 18  # values: of fewer one thread has done half before the other begins
 _PRODUCTS_PER_VALUE = 512  # multiplications of a matrix product that count as reading a value
 
 
@@ -140,15 +141,19 @@ def _advance(state: InteriorState, work: int) -> int:
     if state.stage == "matrix":
         per_panel *= 1 + len(state.weights) // _PRODUCTS_PER_VALUE
     count = max(1, min(state.n_panels - state.position, round(work / per_panel)))
+    work = count * per_panel
     results = some_blocks(
-        lambda number: kernel(state, number), state.position, count, state.threads, state.pool
+        lambda number: kernel(state, number),
+        range(state.position, state.position + count),
+        state.threads if work >= _WORTH_SHARING else 1,
+        state.pool,
     )
     for sums, peak in results:
         state.n_sums = len(sums)
         add_block(state.tree, state.position, sums)
         state.peak = math.inf if math.isnan(peak) else max(state.peak, peak)
         state.position += 1
-    return count * per_panel
+    return work
 
 
 def _finish(state: InteriorState) -> bool:

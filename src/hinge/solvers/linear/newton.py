@@ -50,6 +50,7 @@ _ROW_WORK = 8  # stored values that are read in the time of a row's own arithmet
 # Its passes read values that many times as fast as others do, sparse and dense ones; threads meet
 # less often then.
 _STRIDES = {True: 4, False: 12}
+_WORTH_SHARING = 1 << 21  # values: of fewer one thread has read half before the other begins
 _PRODUCTS_PER_VALUE = 16  # multiplications of a matrix product that cost what reading a value does
 
 
@@ -146,14 +147,18 @@ def _advance(state: NewtonState, work: int) -> int:
     count = max(1, min(state.n_panels - state.position, work // per_panel))
     # Made before threads ask for them.
     _ = state.sample, state.passes
+    work = count * per_panel
     results = some_blocks(
-        lambda number: kernel(state, number), state.position, count, state.threads, state.pool
+        lambda number: kernel(state, number),
+        range(state.position, state.position + count),
+        state.threads if work >= _WORTH_SHARING else 1,
+        state.pool,
     )
     for sums, _peak in results:
         state.n_sums = len(sums)
         add_block(state.tree, state.position, sums)
         state.position += 1
-    return count * per_panel
+    return work
 
 
 def _work_of_panel(state: NewtonState) -> int:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hinge.solvers.linear.block_pass import Partial
-from hinge.solvers.linear.newton_state import BLOCKS, SUMS, NewtonState
+from hinge.solvers.linear.newton_state import SUMS, NewtonState
 
 Floats = NDArray[np.float64]
 
@@ -25,8 +25,8 @@ def measure(state: NewtonState, number: int) -> Partial:
     state.passes.measure(*state.extent(number), state.weights)
     sums = np.zeros(len(state.weights))
     if state.smoothing and state.is_warm:
-        rows, signs = state.sample.rows, state.sample.signs
-        for each in range(number * BLOCKS, min((number + 1) * BLOCKS, rows.n_blocks)):
+        rows, signs, size = state.sample.rows, state.sample.signs, state.panel_blocks
+        for each in range(number * size, min((number + 1) * size, rows.n_blocks)):
             block = rows.block(each)
             pull = signs[block.rows] * state.known_dual[block.rows]
             sums[: rows.n_features] += block.transpose_dot(pull)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hinge._native import core
 from hinge.problem import Problem
+from hinge.rows import Rows
 from hinge.solvers.linear.block_pass import tree_levels
 from hinge.solvers.linear.newton_window import Window
 from hinge.solvers.linear.sampled_state import SampledState
@@ -26,7 +27,9 @@ ON_ROWS = ("shift", "search")  # passes that need what is known of the rows, not
 FIRST_SMOOTHING = 0.5  # half-width of the parabola that a corner is first smoothed with
 DAMPING = 0.1  # share of a wider parabola's matrix that directions without rows get
 EASY = 10.0  # cost times squared norm and second derivative that a cold start can take
-BLOCKS = 8  # blocks of rows in a panel: threads that make short calls hinder each other
+_FEWEST_BLOCKS = 4  # of rows in a panel: threads that make short calls hinder each other
+_BLOCKS = 8  # at the most,
+_PIECES = 8  # and so many that there are this many panels for threads to share
 _PANELS = 8  # times as many rows as features, at the most, in a panel of the matrix
 _ROWS = 1 << 15  # rows in a panel of a pass that does not read them
 
@@ -158,18 +161,23 @@ class NewtonState(SampledState):
         )
 
     @property
+    def panel_blocks(self) -> int:
+        """Blocks of rows in a panel of a pass that reads them."""
+        return _panel_blocks(self.sample.rows)
+
+    @property
     def panel_rows(self) -> int:
         """Rows that the present pass takes at a time."""
         if self.stage in ON_ROWS:
             return _ROWS
-        few = BLOCKS * self.sample.rows.block_rows
+        size = self.sample.rows.block_rows
         if self.stage != "matrix":
-            return few
+            return self.panel_blocks * size
         # Sums as large as the matrix are worth adding up for as many rows only, most of which
         # may not have changed.
         width, n_rows = len(self.weights), self.sample.rows.n_rows
         share = max(1, min(self.changed, self.curved)) / n_rows
-        return max(few, min(_PANELS * width, int(width / share)))
+        return max(_BLOCKS * size, min(_PANELS * width, int(width / share)))
 
     @property
     def n_panels(self) -> int:
@@ -178,7 +186,8 @@ class NewtonState(SampledState):
 
     def _most_panels(self) -> int:
         rows = self.problem.rows
-        return -(-rows.n_rows // min(_ROWS, BLOCKS * rows.block_rows))
+        size = min(_ROWS, _panel_blocks(rows) * rows.block_rows)
+        return max(2 * _PIECES, -(-rows.n_rows // size))
 
     def extent(self, number: int) -> tuple[int, int]:
         """Return the first row of a panel and the one after its last."""
@@ -228,3 +237,8 @@ def first_ease(problem: Problem) -> float:
     if not math.isfinite(stiffness):
         return 1.0
     return math.pow(10.0, min(0, -math.ceil(math.log10(max(stiffness, 1.0) / EASY))))
+
+
+def _panel_blocks(rows: Rows) -> int:
+    """Return how many blocks of some rows make a panel."""
+    return min(max(rows.n_blocks // _PIECES, _FEWEST_BLOCKS), _BLOCKS)
