@@ -125,8 +125,8 @@ struct SweepSums {
 // throws away what the processor has begun of the next row. So a row whose last margin says that it
 // will move is added to w at once, be it by 0.
 template <class Run>
-[[gnu::always_inline]] inline bool visit(Run& run, std::int64_t i, std::int64_t next,
-                                         bool snapshot, SweepSums& sums) noexcept {
+[[gnu::always_inline]] inline bool visit(Run& run, std::int64_t i, std::int64_t next, bool snapshot,
+                                         SweepSums& sums) noexcept {
     auto& [rows, program, schedule, at, c, x] = run;
     RowState& row = at.rows[i];
     const double sign = std::copysign(1.0, row.signed_norm);

@@ -2,8 +2,8 @@
 //
 // Dense and CSR rows answer the same questions, so that a solver is written once over a template
 // parameter: dot(i, w), add(i, scale, w), stored(i), and, well before a row is used and in this
-// order, prefetch_extent(i), prefetch(i) and, for the very next row, touch(i). dot_asking(i, w, next)
-// is dot(i, w) and asks meanwhile for what prefetch(next) has left out.
+// order, prefetch_extent(i), prefetch(i) and, for the very next row, touch(i). dot_asking(i, w,
+// next) is dot(i, w) and asks meanwhile for what prefetch(next) has left out.
 #pragma once
 
 #include <algorithm>
@@ -45,9 +45,9 @@ struct DenseRows {
     double dot(std::int64_t i, const double* w) const noexcept {
         return dense_dot(row(i), w, width);
     }
-    // The hardware follows a row that it was asked for the beginning of, but late: a sweep over rows
-    // of 784 values in random order reads half as much again, to twice as much, in the same time if
-    // every line is asked for. All at once they would stand in the way of the row at work.
+    // The hardware follows a row that it was asked for the beginning of, but late: a sweep over
+    // rows of 784 values in random order reads half as much again, to twice as much, in the same
+    // time if every line is asked for. All at once they would stand in the way of the row at work.
     double dot_asking(std::int64_t i, const double* w, std::int64_t next) const noexcept {
         if (width * static_cast<std::int64_t>(sizeof(Value)) <= kPrefetchLines * kCacheLine) {
             return dot(i, w);
