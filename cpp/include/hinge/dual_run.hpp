@@ -47,7 +47,8 @@ struct Schedule {
     double calm = 1.0;           // rows at a bound this many typical moves away are left out
     double decline = 0.03;       // a check is due when the estimated gap has fallen by this factor,
     double patience = 8.0;       // or after this many passes' worth of work
-    std::int64_t portions = 16;  // a run starts on one part in so many, and doubles it
+    std::int64_t portions = 16;  // a run starts on one part in so many, and doubles it,
+    std::int64_t portion_rows = 64;  // but on no more rows for a feature than these
 };
 
 enum class Phase : std::int64_t {

@@ -36,7 +36,8 @@ void grow(Run& run) noexcept {
     auto& [rows, program, schedule, at, c, x] = run;
     Random random(at.random);
     const std::int64_t left = c.present - c.met;
-    const std::int64_t portion = c.present / std::max<std::int64_t>(schedule.portions, 1) + 1;
+    const std::int64_t part = c.present / std::max<std::int64_t>(schedule.portions, 1);
+    const std::int64_t portion = std::min(part, schedule.portion_rows * run.vector_length()) + 1;
     const std::int64_t more = std::min(left, std::max(c.met, portion));
     for (std::int64_t k = 0; k < more; ++k) {
         const std::int64_t from = c.met + k;
