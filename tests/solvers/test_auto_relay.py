@@ -14,7 +14,7 @@ from tests.solvers.fakes import Scripted
 
 import hinge
 from hinge import Problem, Status, Stop, solve
-from hinge.solvers import Support, driver, registry
+from hinge.solvers import Newton, Support, driver, registry
 from hinge.solvers.auto import Look, Watch, most_steps
 from hinge.solvers.relay import Relay
 from hinge.testing import known_optimum, verify
@@ -235,6 +235,21 @@ def test_newton_that_takes_too_many_steps_gives_way_to_coordinate_descent_again(
     assert solution.status is Status.STALLED
     assert solution.state.names == "dual-coordinate primal-newton newton dual-coordinate"
     assert solution.steps > 2 + most + 3 + 4 + 3  # with what Newton's method does at the end
+
+
+def test_steps_on_samples_count_half_towards_giving_up() -> None:
+    problem = Problem(*_clouds(40_000, 3, 0.5), C=100.0)
+    solver = Newton()
+    state = solver.start(problem)
+    while not state.is_final_level:
+        solver.step(state, 10_000)
+    relay = Relay(1e-3, {"newton": lambda _: solver})
+    run = relay.start(problem)
+    run.running = state
+    assert 0 < state.sample_steps <= state.steps
+    for most, is_lost in ((0.5, True), (1.0, False)):
+        run.most_steps = most * state.steps
+        assert relay._is_lost(run) is is_lost
 
 
 def test_a_run_that_ends_at_a_look_returns_what_coordinate_descent_has() -> None:

@@ -20,19 +20,20 @@ LEAST_GAP = 1e-12  # what gap 0 is taken for: below, objective values are all ro
 DEFAULT_GAP = 1e-3
 
 _ROUNDS = 2.0  # of Newton's method for a smooth loss, beside one for each decade that costs rise
-_FEW_ROWS = 30.0  # for a feature: where the steps of a smoothed corner are about twice as many
+_FEW_ROWS = 25.0  # for a feature: where the steps of a smoothed corner are about twice as many
 # Times as many steps where classes are apart: Newton's method, with a corner; interior points.
 _APART, _CORNER_APART, _INTERIOR_APART = 2.0, 10.0, 1.4
-_FREE_ROW = 450.0  # what a row adds where every step finds the place of a free intercept
+_FREE_ROW = 150.0  # what a row adds where every step finds the place of a free intercept
 _WIDE_ROWS = 4.0  # rows for a feature from which products no longer grow with the stiffness
 _NEAR, _FAR = 12.0, 60.0  # coordinate descent: a row in the cache, in memory,
 _VALUE, _SPARSE = 0.6, 2.0  # and a value of dense and of sparse rows
-_CACHED = 1 << 19  # stored values that stay in the cache
+_CACHED = 1 << 21  # stored values that stay in the cache
 _ROW_WORK = 8  # values that coordinate descent counts for a visit beside those of the row
 # Sweeps of coordinate descent where classes overlap, for four digits of the gap: a few, and what
 # the stiffness adds to a power; with a corner the larger of them. A free intercept takes more.
-_LEAST_SWEEPS, _SWEEPS, _GROWTH = 20.0, 8.0, 0.6
-_LEAST_CORNER_SWEEPS, _CORNER_SWEEPS = 8.0, 13.5
+_LEAST_SWEEPS, _SWEEPS, _GROWTH = 10.0, 12.0, 0.8
+_LEAST_CORNER_SWEEPS, _CORNER_SWEEPS, _CORNER_GROWTH = 8.0, 13.5, 0.6
+_PRODUCT_GROWTH = 0.6  # of the products of conjugate gradients
 _FREE_SWEEPS = 1.5
 _FIRST_PASSES = 2.0  # before the rows that matter are known
 _FOUR_DIGITS = 4.0
@@ -87,11 +88,11 @@ def coordinate_forecast(problem: Problem, gap: float | None, share: float) -> fl
     share : float
         Share of the rows that have a coefficient; the others are soon left out.
     """
-    growth = math.pow(stiffness(problem), _GROWTH)
     if problem.loss.dual_curvature == 0.0:
+        growth = math.pow(stiffness(problem), _CORNER_GROWTH)
         sweeps = max(_LEAST_CORNER_SWEEPS, _CORNER_SWEEPS * growth)
     else:
-        sweeps = _LEAST_SWEEPS + _SWEEPS * growth
+        sweeps = _LEAST_SWEEPS + _SWEEPS * math.pow(stiffness(problem), _GROWTH)
         sweeps *= _FREE_SWEEPS if problem.intercept is Intercept.FREE else 1.0
     passes = _FIRST_PASSES + share * sweeps * digits(gap) / _FOUR_DIGITS
     return passes * pass_work(problem) * coordinate_cost(problem)
@@ -193,14 +194,15 @@ def newton_cost(problem: Problem, gap: float | None) -> float:
     n_rows, stored = float(rows.n_rows), float(rows.n_stored)
     has_corner = problem.loss.dual_curvature == 0.0
     rounds = newton_rounds(problem, gap)
+    # Most rounds are solved on samples: reading all rows is a part that grows less.
     if width >= MOST_FEATURES:
         cost = rounds * 700_000.0 + _product_cost(problem) * stored
     elif has_corner:
-        cost = rounds * (1_300_000.0 + 20.0 * n_rows + 2.5 * stored)
-        cost += 0.1 * _matrix_products(problem)
+        systems = 0.009 * _matrix_products(problem) + 0.6 * stored
+        cost = rounds * (1_300_000.0 + 12.0 * n_rows + systems) + 3.3 * stored
     else:
-        systems = 0.0135 * _matrix_products(problem) + 0.005 * float(width) ** 3
-        cost = rounds * (700_000.0 + systems) + 76.0 * n_rows + 6.0 * stored
+        systems = 0.008 * _matrix_products(problem) + 0.005 * float(width) ** 3
+        cost = rounds * (650_000.0 + systems) + 70.0 * n_rows + 6.0 * stored
     if has_corner:
         cost *= 1.0 + _FEW_ROWS * width / n_rows
     return cost + _free_cost(problem)
@@ -214,7 +216,7 @@ def _product_cost(problem: Problem) -> float:
     """
     if not problem.rows.is_sparse:
         return 90.0
-    growth = math.pow(max(1.0, stiffness(problem)), _GROWTH)
+    growth = math.pow(max(1.0, stiffness(problem)), _PRODUCT_GROWTH)
     has_many_rows = problem.n_rows > _WIDE_ROWS * problem.n_features
     return 60.0 * (min(growth, 4.0) if has_many_rows else growth)
 

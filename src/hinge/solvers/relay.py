@@ -21,12 +21,14 @@ import numpy as np
 from hinge.problem import Problem
 from hinge.result import Point, Progress
 from hinge.solvers.auto import FIRST, METHODS, NEWTON, Choice, Look, Watch, choose, most_steps
+from hinge.solvers.linear.sampled_state import SampledState
 from hinge.solvers.protocol import Solver, State, Support
 
 Makers = Mapping[str, Callable[[float | None], Solver]]
 
 _PATIENCE = 200  # steps of a method that may pass without a narrower gap; more than any needs
 _MANY = 2  # times as many steps: a limit of which some are left to others
+_OF_A_SAMPLE = 0.5  # share of a step on a sample that does not count: it is cheap
 _WORTH = 0.5  # relative gap of a point up to which another method does better from it
 # Steps of coordinate descent, each over twice as many rows, after which it is first looked at, and
 # last.
@@ -258,7 +260,11 @@ class Relay(Solver):
 
     def _is_lost(self, state: RelayState) -> bool:
         """Return whether the method at work has taken more steps than it is expected to need."""
-        return self._solver(state).progress(state.running).steps >= state.most_steps
+        running = state.running
+        steps = float(self._solver(state).progress(running).steps)
+        if isinstance(running, SampledState):
+            steps -= _OF_A_SAMPLE * running.sample_steps
+        return steps >= state.most_steps
 
     def _step_limit(self, state: RelayState) -> int | None:
         """Return how far the present method may go before something else is due."""

@@ -103,6 +103,7 @@ def after_gradient(state: NewtonState, sums: Floats) -> None:
         state.damping = DAMPING if state.length > _STOPPED else 1.0
     state.curved, state.changed = int(sums[-2]), int(sums[-1])
     state.steps += 1 if state.length else 0
+    state.sample_steps += 1 if state.length and not state.is_final_level else 0
     gap = state.primal - state.dual
     if state.is_warm and state.primal > state.value_at_zero:
         state.is_warm = False

@@ -47,6 +47,7 @@ class SampledState(KeepsThreads, State, ABC):
         self.is_warm = False
         self.primal = self.dual = math.nan
         self.steps = 0
+        self.sample_steps = 0  # of these, on a sample
         self.work = 0
         self.at_rest = False
 
