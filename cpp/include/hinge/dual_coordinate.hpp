@@ -26,10 +26,10 @@
 //
 //   1. The first sweeps go over a growing part of the rows (1/16, 1/8, ... of them, beginning with
 //      64 for a feature at most): w is worth something before most rows are met, and most of these
-//      can be left out at once. While the part grows, long rows come in runs as they are stored, and
-//      the runs in random order: memory is read faster so. Short rows and later sweeps are permuted
-//      row by row: neighbours are often alike, and runs of them cost more visits than they save
-//      time.
+//      can be left out at once. While the part grows, long rows come in runs as they are stored,
+//      and the runs in random order: memory is read faster so. Short rows and later sweeps are
+//      permuted row by row: neighbours are often alike, and runs of them cost more visits than they
+//      save time.
 //   2. Shrinking leaves out a row at a bound if its slope exceeds the typical (root mean square)
 //      change of a margin in the last sweep, not the largest violation. Check passes over all rows
 //      bring back what was left out too soon.
