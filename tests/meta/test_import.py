@@ -85,5 +85,14 @@ def test_files_and_models_are_loaded_when_asked_for() -> None:
     assert _run(script) == "[] ['hinge.data', 'hinge.models'] True"
 
 
+def test_solvers_of_kernel_machines_are_loaded_with_them() -> None:
+    script = (
+        "import sys, hinge;"
+        "loaded = lambda: any(m.startswith('hinge.solvers.kernel') for m in sys.modules);"
+        "before = loaded(); hinge.SVC; print(before, loaded())"
+    )
+    assert _run(script) == "False True"
+
+
 def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
     assert _run("import hinge; print(hasattr(hinge, 'svc'))") == "False"

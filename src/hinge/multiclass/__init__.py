@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import importlib
+import typing
+
 from hinge.multiclass.binary_fits import Listener, Plan, has_begun
 from hinge.multiclass.class_pairs import ClassPairs
 from hinge.multiclass.fingerprint import data_fingerprint
 from hinge.multiclass.labels import Labels, Objective, class_problem
-from hinge.multiclass.low_rank import ApproximateFits, Approximation
-from hinge.multiclass.one_vs_one import solve_one_vs_one
 from hinge.multiclass.one_vs_rest import solve_one_vs_rest
-from hinge.multiclass.pair_factor import Target
+
+if typing.TYPE_CHECKING:
+    from hinge.multiclass.low_rank import ApproximateFits, Approximation
+    from hinge.multiclass.one_vs_one import solve_one_vs_one
+    from hinge.multiclass.pair_factor import Target
 
 __all__ = [
     "ApproximateFits",
@@ -26,3 +31,24 @@ __all__ = [
     "solve_one_vs_one",
     "solve_one_vs_rest",
 ]
+
+# Loaded when first asked for: they bring the solvers of kernel machines along.
+_LOADED_LATER = {
+    "ApproximateFits": "hinge.multiclass.low_rank",
+    "Approximation": "hinge.multiclass.low_rank",
+    "Target": "hinge.multiclass.pair_factor",
+    "solve_one_vs_one": "hinge.multiclass.one_vs_one",
+}
+
+
+def __getattr__(name: str) -> typing.Any:
+    if name not in _LOADED_LATER:
+        message = f"module 'hinge.multiclass' has no attribute {name!r}"
+        raise AttributeError(message)
+    value = getattr(importlib.import_module(_LOADED_LATER[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return list(__all__)
