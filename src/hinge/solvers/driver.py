@@ -29,6 +29,14 @@ from hinge.result import (
     Trace,
     TraceRecord,
 )
+from hinge.solvers.arguments import (
+    given_observers,
+    given_problem,
+    given_seed,
+    given_start,
+    given_state,
+    given_stop,
+)
 from hinge.solvers.interrupt import StopFlag, listening
 from hinge.solvers.judge import Judge
 from hinge.solvers.protocol import Solver, Support
@@ -143,13 +151,16 @@ def solve(
     >>> str(solution.status), round(float(solution.coef[0]), 3)
     ('solved', 2.0)
     """
-    settings = Settings(stop or Stop(), seed, tuple(observers), thread_count(n_jobs))
-    start = warm.point if isinstance(warm, Solution) else warm
-    if resume is not None and solver == "auto":
-        solver = resume.solver_name
+    problem = given_problem(problem, "hinge.solve")
+    settings = Settings(
+        given_stop(stop), given_seed(seed), given_observers(observers), thread_count(n_jobs)
+    )
+    start, state = given_start(warm), given_state(resume)
+    if state is not None and isinstance(solver, str) and solver == "auto":
+        solver = state.solver_name
     chosen = get_solver(solver, problem, settings.stop.gap)
     with listening() as flag:
-        solution = run(problem, chosen, settings, start, resume, flag)
+        solution = run(problem, chosen, settings, start, state, flag)
     if flag:
         message = f"{chosen.name} interrupted after {solution.seconds:.1f} s"
         raise Interrupted(message, (solution,))

@@ -25,6 +25,7 @@ from hinge.errors import UnsupportedError
 from hinge.parameters import not_negative
 from hinge.problem import Intercept, Problem
 from hinge.result import Solution, Status, Stop, Trace
+from hinge.solvers.arguments import given_problem, given_seed
 from hinge.solvers.driver import solve
 from hinge.solvers.linear.newton_state import MOST_FEATURES
 from hinge.solvers.linear.pilot import draw, represents
@@ -138,6 +139,7 @@ def estimate(
     >>> forecast.solver, forecast.low <= forecast.seconds <= forecast.high
     ('dual-coordinate', True)
     """
+    problem, seed = given_problem(problem, "hinge.estimate"), given_seed(seed)
     if problem.kernel is not None:
         message = "hinge.estimate forecasts linear machines; the problem has a kernel."
         raise UnsupportedError(message)

@@ -11,6 +11,7 @@ from hinge.errors import Interrupted, InvalidParameterError
 from hinge.parameters import not_negative, positive
 from hinge.problem import Problem
 from hinge.result import Solution, Stop
+from hinge.solvers.arguments import given_observers, given_problem, given_seed, given_stop
 from hinge.solvers.driver import Observer, Settings
 from hinge.solvers.interrupt import listening
 from hinge.solvers.path_walk import has_begun, solve_grid
@@ -97,9 +98,10 @@ def path(
     solved 1.0
     solved 2.0
     """
+    problem = given_problem(problem, "hinge.path")
     values = values_of_C(Cs)
     widths = None if gammas is None else values_of_gamma(gammas)
-    settings = Settings(stop or Stop(), seed, tuple(observers))
+    settings = Settings(given_stop(stop), given_seed(seed), given_observers(observers))
     began = time.perf_counter()
     with listening() as flag:
         solutions = solve_grid(problem, values, widths, solver, settings, flag)

@@ -84,14 +84,11 @@ def get_solver(
     """
     if isinstance(solver, Solver):
         return solver
+    known = _BY_NAME if problem.kernel is None else {**_BY_NAME, **_FOR_KERNELS}
+    if not isinstance(solver, str) or solver not in (*known, "auto"):
+        raise unknown_name(solver, "solver", [*known, "auto"])
+    if solver != "auto":
+        return known[solver](gap)
     if problem.kernel is not None:
-        name = "decomposition" if solver == "auto" else solver
-        known = {**_BY_NAME, **_FOR_KERNELS}
-        if name not in known:
-            raise unknown_name(name, "solver", [*known, "auto"])
-        return known[name](gap)
-    if solver == "auto":
-        return _BY_NAME["hard-margin"](gap) if problem.is_hard else Relay(gap, _BY_NAME, steps)
-    if solver not in _BY_NAME:
-        raise unknown_name(solver, "solver", [*_BY_NAME, "auto"])
-    return _BY_NAME[solver](gap)
+        return known["decomposition"](gap)
+    return known["hard-margin"](gap) if problem.is_hard else Relay(gap, _BY_NAME, steps)
