@@ -91,6 +91,19 @@ def test_svc_with_a_linear_kernel_is_the_free_intercept() -> None:
     assert result.b.relative_gap < 1e-5
 
 
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("kernel", ["linear", hinge.kernels.Linear()])
+def test_svc_of_hinge_with_a_linear_kernel(loss: str, kernel: Any) -> None:
+    X, y = two_classes()
+    kernel_machine = hinge.SVC(kernel=kernel, loss=loss, tol=1e-8).fit(X, y)
+    linear = LinearSVC(loss=loss, intercept="free", tol=1e-7, max_iter=10**6).fit(X, y)
+    result = compare(kernel_machine, linear, X, y)
+    assert result.a.name == "hinge.SVC"
+    assert result.a.objective == pytest.approx(kernel_machine.certificate_.primal, rel=1e-9)
+    assert result.a.relative_gap < 1e-5
+    assert result.b.relative_gap < 1e-5
+
+
 def test_equal_models() -> None:
     X, y = two_classes()
     model = LinearSVC().fit(X, y)
@@ -168,12 +181,15 @@ def test_other_objectives_are_refused(one: Any, other: Any, message: str) -> Non
 def test_other_models_and_data_are_refused() -> None:
     X, y = two_classes()
     model = LinearSVC().fit(X, y)
-    with pytest.raises(InvalidParameterError, match=r"model_b must be .* got RidgeClassifier"):
+    message = r"model_b must be .* of hinge or of sklearn.svm; got sklearn.RidgeClassifier"
+    with pytest.raises(InvalidParameterError, match=message):
         compare(model, RidgeClassifier().fit(X, y), X, y)
     with pytest.raises(NotFittedError):
         compare(model, LinearSVC(), X, y)
     with pytest.raises(UnsupportedError, match=r"model_b is an SVC with kernel='rbf'"):
         compare(model, SVC().fit(X, y), X, y)
+    with pytest.raises(UnsupportedError, match=r"model_b is an SVC with kernel='rbf'"):
+        compare(model, hinge.SVC().fit(X, y), X, y)
     with pytest.raises(UnsupportedError, match=r"penalty='l1' is not in this version"):
         compare(ScikitLinearSVC(penalty="l1", dual=False).fit(X, y), model, X, y)
     with pytest.raises(InvalidParameterError, match=r"model_a has classes .* y has"):

@@ -3,8 +3,9 @@
 ``sklearn.svm.LinearSVC`` and ``hinge.LinearSVC`` share their parameters. In both,
 ``fit_intercept`` with ``intercept_scaling`` is an augmented intercept of that scale, and
 ``class_weight`` multiplies C for the rows of a class (with more than two classes only where it is
-the positive one). ``sklearn.svm.SVC(kernel="linear")`` is the hinge loss with a free intercept;
-with more than two classes it solves other problems, one for each pair.
+the positive one). ``sklearn.svm.SVC(kernel="linear")`` is the hinge loss with a free intercept, and
+so is ``hinge.SVC(kernel="linear")`` with the loss of its parameter; with more than two classes they
+solve other problems, one for each pair.
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.svm import SVC
+from sklearn.svm import SVC as ScikitSVC  # noqa: N811
 from sklearn.svm import LinearSVC as ScikitLinearSVC
 from sklearn.utils.validation import check_is_fitted
 
 from hinge.errors import InvalidParameterError, UnsupportedError
 from hinge.estimators._options import linear_objective
 from hinge.estimators.linear_svc import LinearSVC
+from hinge.estimators.svc import SVC
 from hinge.losses import get_loss
 from hinge.models._chosen_model import chosen_model
 from hinge.multiclass import Objective
@@ -77,10 +79,11 @@ def judged_model(model: Any, role: str) -> JudgedModel:
         Which argument it is, for messages and the report.
     """
     model = chosen_model(model)
-    if not isinstance(model, LinearSVC | ScikitLinearSVC | SVC):
+    name = f"{type(model).__module__.split('.')[0]}.{type(model).__name__}"
+    if not isinstance(model, LinearSVC | ScikitLinearSVC | SVC | ScikitSVC):
         message = (
-            f"{role} must be a fitted hinge.LinearSVC, sklearn.svm.LinearSVC or "
-            f"sklearn.svm.SVC(kernel='linear'); got {type(model).__name__}."
+            f"{role} must be a fitted LinearSVC, or SVC(kernel='linear') with two classes, of "
+            f"hinge or of sklearn.svm; got {name}."
         )
         raise InvalidParameterError(message)
     check_is_fitted(model)
@@ -93,21 +96,21 @@ def judged_model(model: Any, role: str) -> JudgedModel:
         Point(np.array(row, dtype=np.float64), float(intercept), dual)
         for row, intercept, dual in zip(coef, intercepts, duals, strict=True)
     ]
-    package = type(model).__module__.split(".")[0]
-    name = f"{package}.{type(model).__name__}"
     return JudgedModel(name, objective, model.class_weight, model.classes_, points)
 
 
 def _objective(model: Any, role: str) -> Objective:
-    if not isinstance(model, SVC):
+    if not isinstance(model, SVC | ScikitSVC):
         return linear_objective(model)
-    if model.kernel != "linear" or len(model.classes_) > 2:
+    kernel = model.kernel_.name if isinstance(model, SVC) else model.kernel
+    if kernel != "linear" or len(model.classes_) > 2:
         message = (
             f"{role} is an SVC with kernel={model.kernel!r} and {len(model.classes_)} classes; "
             "only kernel='linear' with two classes minimises an objective of LinearSVC's kind."
         )
         raise UnsupportedError(message)
-    return Objective(get_loss("hinge"), float(model.C), Intercept.FREE)
+    loss = get_loss(model.loss if isinstance(model, SVC) else "hinge")
+    return Objective(loss, float(model.C), Intercept.FREE)
 
 
 def _dual_coefficients(model: Any, count: int) -> list[Floats | None]:

@@ -45,8 +45,8 @@ def compare(
     Parameters
     ----------
     model_a, model_b : LinearSVC or SVC
-        Fitted ``hinge.LinearSVC``, ``sklearn.svm.LinearSVC`` or, with two classes,
-        ``sklearn.svm.SVC(kernel="linear")``. Their parameters must name the same objective.
+        Fitted ``LinearSVC`` or, with two classes, ``SVC(kernel="linear")``, of hinge or of
+        ``sklearn.svm``. Their parameters must name the same objective.
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
         The rows that they were fitted on.
     y : array-like of shape (n_samples,)
