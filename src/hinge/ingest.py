@@ -38,6 +38,21 @@ def canonical(X: Any) -> Any:
     return _canonical_dense(_as_array(X))
 
 
+def refuse_text(X: Any) -> None:
+    """Refuse a table with values that are no numbers, and say where the first of them is.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or data frame
+        The caller's data; whatever else may be wrong with it is for others to say.
+    """
+    if sp.issparse(X):
+        return
+    array = _as_array(X)
+    if array.ndim == 2 and array.dtype.kind in "OSU":
+        _canonical_dense(array)
+
+
 def _as_array(X: Any) -> NDArray[Any]:
     """Return the array behind X: itself, a data frame's, or what NumPy makes of it."""
     if isinstance(X, np.ma.MaskedArray):
@@ -89,6 +104,8 @@ def _canonical_dense(array: NDArray[Any]) -> NDArray[Any]:
     _check_shape(array.shape)
     if array.dtype == object:
         array = _numbers_from_objects(array)
+    elif array.dtype.kind in "SU":
+        _numbers_from_objects(array)  # says where the first word is; text of numbers is text
     return _held(array, target_dtype(array.dtype))
 
 
@@ -106,7 +123,8 @@ def _numbers_from_objects(array: NDArray[Any]) -> NDArray[np.float64]:
             try:
                 float(value)
             except (TypeError, ValueError, OverflowError):
-                shown = repr(value)[:40]
+                plain = value.item() if isinstance(value, np.generic) else value
+                shown = repr(plain)[:40]
                 message = f"X holds {shown} in row {row}, column {column}: not a usable number."
                 raise InvalidDataError(message) from error
         raise InvalidDataError(str(error)) from error

@@ -12,10 +12,11 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 import sklearn
+from sklearn.base import clone
 from sklearn.utils.fixes import parse_version
 from tests.estimators.data import three_classes, two_classes
 
-from hinge import InvalidDataError, InvalidLabelsError, InvalidWeightsError, LinearSVC
+from hinge import SVC, InvalidDataError, InvalidLabelsError, InvalidWeightsError, LinearSVC
 from hinge.estimators._data import rows_to_score
 
 NAMES = ["a", "b", "c", "d", "e"]
@@ -157,6 +158,41 @@ def test_values_that_cannot_be_used(change: float, message: str) -> None:
     else:
         with pytest.raises(InvalidDataError, match=message):
             model.predict(X)
+
+
+def _with_a_word(X: Any) -> Any:
+    values = X.astype(object)
+    values[3, 1] = "blue"
+    return values
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        _with_a_word,
+        lambda X: _with_a_word(X).tolist(),
+        lambda X: _with_a_word(X).astype(str),
+        lambda X: pd.DataFrame(_with_a_word(X), columns=NAMES),
+        lambda X: pd.DataFrame(X, columns=NAMES).assign(b=["blue"] * len(X)),
+    ],
+)
+@pytest.mark.parametrize("estimator", [LinearSVC(), SVC()])
+def test_words_are_refused_with_their_place(table: Any, estimator: Any) -> None:
+    X, y = two_classes()
+    words = table(X)
+    named = FRAMES["pandas"] if isinstance(words, pd.DataFrame) else np.asarray
+    message = r"X holds 'blue' in row [03], column 1: not a usable number"
+    with pytest.raises(InvalidDataError, match=message):
+        estimator.fit(words, y)
+    with pytest.raises(InvalidDataError, match=message):
+        clone(estimator).fit(named(X), y).predict(words)
+
+
+@pytest.mark.parametrize("estimator", [LinearSVC(), SVC()])
+def test_numbers_as_text_are_refused(estimator: Any) -> None:
+    X, y = two_classes()
+    with pytest.raises(InvalidDataError, match=r"X has dtype <U.*; hinge takes numbers"):
+        estimator.fit(X.astype(str), y)
 
 
 def test_masked_arrays_are_refused() -> None:

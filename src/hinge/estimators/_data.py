@@ -18,7 +18,7 @@ from hinge.errors import (
     InvalidParameterError,
     InvalidWeightsError,
 )
-from hinge.ingest import canonical, target_dtype
+from hinge.ingest import canonical, refuse_text, target_dtype
 from hinge.labels import encoded, plain_labels, refuse_missing, row_weights
 from hinge.multiclass import Labels
 from hinge.rows import Rows
@@ -62,7 +62,7 @@ def data_to_score(estimator: Any, X: Any) -> Any:
     """
     X = _readable(X)
     is_held = _is_held(X)
-    data = validate_data(estimator, X, reset=False, skip_check_array=is_held, **_X_CHECKS)
+    data = _validated(estimator, X, reset=False, skip_check_array=is_held)
     return data if is_held else canonical(data)
 
 
@@ -82,7 +82,7 @@ def training_data(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[R
     """
     X, y = _readable(X), plain_labels(y)
     is_ready = _is_held(X) and _are_whole_numbers(y) and len(y) == X.shape[0]
-    X, y = validate_data(estimator, X, y, skip_check_array=is_ready, **_X_CHECKS)
+    X, y = _validated(estimator, X, y, skip_check_array=is_ready)
     name = type(estimator).__name__
     classes, codes = encode_labels(y, name)
     weights = row_weights(sample_weight, len(codes))
@@ -152,6 +152,15 @@ def class_weights(
         )
         raise InvalidParameterError(message)
     return weights
+
+
+def _validated(estimator: Any, X: Any, *labels: Any, **options: Any) -> Any:
+    """Return what scikit-learn makes of X, or say which of its values is not a number."""
+    try:
+        return validate_data(estimator, X, *labels, **options, **_X_CHECKS)
+    except ValueError:
+        refuse_text(X)
+        raise
 
 
 def _readable(X: Any) -> Any:
