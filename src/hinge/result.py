@@ -7,7 +7,7 @@ the ``Trace`` of how it got there and a ``Status``.
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -162,6 +162,9 @@ class Certificate:
         What could not be certified, and why.
     region : Region or None
         The ball, and interval for a free intercept, that holds the optimum.
+    status : Status or None
+        How the run ended that the certificate concludes; None if it is of no run. No part of what
+        is proven: certificates that differ in it alone are equal.
     """
 
     primal: float
@@ -172,6 +175,7 @@ class Certificate:
     kkt: float
     notes: tuple[str, ...] = ()
     region: Region | None = field(default=None, repr=False)
+    status: Status | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
         lines = [
@@ -314,7 +318,7 @@ class Solution:
     point : Point
         The best primal and the best dual point seen.
     certificate : Certificate
-        What is proven of them.
+        What is proven of them; its ``status`` is that of the run.
     trace : Trace
         How they were reached.
     status : Status
@@ -342,6 +346,11 @@ class Solution:
     work: int
     seconds: float
     certificate_seconds: float
+
+    def __post_init__(self) -> None:
+        if self.certificate.status is not self.status:
+            concluded = replace(self.certificate, status=self.status)
+            object.__setattr__(self, "certificate", concluded)
 
     @property
     def coef(self) -> Floats:

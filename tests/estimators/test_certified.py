@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import pickle
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from tests.estimators.data import cancer, three_classes, two_classes
 
-from hinge import LinearSVC, Status
+import hinge
+from hinge import SVC, Certificate, LinearSVC, LinearSVCCV, Point, Problem, Status, Stop
 
 
 @pytest.mark.parametrize("intercept", [None, "free", "none"])
@@ -113,3 +117,57 @@ def test_without_warm_start_fits_repeat() -> None:
     model = LinearSVC().fit(X, y)
     first = model.coef_.copy()
     np.testing.assert_array_equal(model.fit(X, y).coef_, first)
+
+
+@pytest.mark.parametrize("data", [two_classes, three_classes])
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        LinearSVC(),
+        LinearSVC(solver="newton"),
+        LinearSVC(C=np.inf),
+        LinearSVCCV([0.1, 1.0], cv=3),
+        SVC(),
+        SVC(solver="smo"),
+        SVC(approximation=20),
+    ],
+    ids=str,
+)
+def test_a_certificate_knows_how_its_run_ended(estimator: Any, data: Any) -> None:
+    X, y = data()
+    if getattr(estimator, "C", 1.0) == np.inf:
+        X = X + 20.0 * np.eye(X.shape[1])[y]  # so that the classes can be separated
+    model = clone(estimator).fit(X, y)
+    assert model.certificate_.status is model.solution_.status is Status.SOLVED
+    statuses = [certificate.status for certificate in model.certificates_]
+    assert statuses == [solution.status for solution in model.solutions_]
+
+
+def test_a_certificate_of_a_run_that_ended_early() -> None:
+    X, y = cancer(scaled=False)
+    with pytest.warns(match="max_iter=1"):
+        model = LinearSVC(max_iter=1).fit(X, y)
+    assert model.certificate_.status is Status.ITERATION_LIMIT
+    assert "status=<Status.ITERATION_LIMIT" in repr(model.certificate_)
+    path = hinge.path(Problem(X, y), [0.1, 1.0], stop=Stop(gap=1e-12, steps=1))
+    assert [solution.certificate.status for solution in path] == [Status.ITERATION_LIMIT] * 2
+
+
+def test_a_certificate_without_a_run_has_no_status() -> None:
+    X, y = two_classes()
+    problem = Problem(X, y)
+    solution = hinge.solve(problem)
+    recomputed = hinge.certificates.gap(problem, Point(np.zeros(X.shape[1])))
+    assert recomputed.status is None
+    told = Certificate(1.0, 0.5, 0.5, 0.5, 0.0, 0.1)
+    assert told == replace(told, status=Status.SOLVED)  # it proves the same
+    assert replace(solution, status=Status.STALLED).certificate.status is Status.STALLED
+
+
+def test_certificates_pickled_without_a_status_have_none() -> None:
+    old = Certificate.__new__(Certificate)
+    numbers = {"primal": 1.0, "dual": 0.5, "gap": 0.5, "relative_gap": 0.5}
+    old.__dict__.update({**numbers, "rounding": 0.0, "kkt": 0.1, "notes": (), "region": None})
+    again = pickle.loads(pickle.dumps(old))
+    assert again.status is None
+    assert "status=None" in repr(again)

@@ -45,6 +45,7 @@ def test_every_kind_of_label_and_objective(tmp_path, kind, options):
         assert np.array_equal(ours.dual_coef, theirs.dual_coef)
         kept = ("status", "solver", "seed", "steps", "work", "seconds", "certificate_seconds")
         assert [getattr(ours, n) for n in kept] == [getattr(theirs, n) for n in kept]
+        assert ours.certificate.status is theirs.certificate.status is ours.status
         assert ours.state is None
         assert len(ours.trace) == 0
 

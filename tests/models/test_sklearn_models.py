@@ -106,6 +106,8 @@ def test_nothing_is_claimed() -> None:
     X, y = data(3)
     ours = from_sklearn(fitted(3))
     assert [solution.status for solution in ours.solutions_] == ["imported"] * 3
+    assert {certificate.status for certificate in ours.certificates_} == {"imported"}
+    assert ours.certificate_.status == "imported"
     assert ours.certificate_.relative_gap == math.inf
     assert math.isnan(ours.certificate_.primal)
     assert "imported from scikit-learn" in ours.certificate_.notes[0]

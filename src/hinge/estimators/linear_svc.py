@@ -100,7 +100,8 @@ class LinearSVC(CallbackSupportMixin, LinearClassifier):
     solution_ : Solution
         The solution; of several the one with the largest relative gap.
     certificate_ : Certificate
-        Its certificate: primal, dual, gap, relative gap and what follows from them.
+        Its certificate: primal, dual, gap, relative gap and what follows from them, and the
+        status of its run.
     solutions_ : list of Solution
         The solution of every binary problem.
     certificates_ : list of Certificate

@@ -25,7 +25,7 @@ def unproven_certificate(note: str) -> Certificate:
         Where the point comes from and what would prove something of it.
     """
     nan, inf = math.nan, math.inf
-    return Certificate(nan, -inf, inf, inf, inf, inf, (note,))
+    return Certificate(nan, -inf, inf, inf, inf, inf, (note,), status=Status.IMPORTED)
 
 
 def unproven_solution(certificate: Certificate, coef: Any, intercept: float) -> Solution:

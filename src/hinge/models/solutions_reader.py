@@ -97,7 +97,9 @@ def take_solutions(
         solutions.append(
             Solution(
                 point=_point(number, tensors, bool(values["has_dual"])),
-                certificate=Certificate(**certified, notes=shared.lines(notes), region=region),
+                certificate=Certificate(
+                    **certified, notes=shared.lines(notes), region=region, status=status
+                ),
                 trace=trace,
                 status=status,
                 state=None,
