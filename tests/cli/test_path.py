@@ -24,6 +24,8 @@ from hinge.cli._console import Output
 from hinge.cli._errors import UsageError
 from hinge.cli._path_display import PathDisplay, path_display
 from hinge.cli.path import read_values
+from hinge.estimators import _folds, _options
+from hinge.solvers import path_walk
 
 
 @pytest.fixture(autouse=True)
@@ -258,6 +260,22 @@ def test_more_folds_than_rows_of_a_class(shell: Shell) -> None:
     run = shell("path", "rows.svm", "--cv", "31")
     assert run.code == 2
     assert "--cv 31 is more than the 30 rows of the smallest class." in run.err
+
+
+@pytest.mark.parametrize(("threads", "expected"), [("1", 1), ("3", 1), ("6", 2)])
+def test_threads_are_used_without_folds(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, threads: str, expected: int
+) -> None:
+    seen = set()
+
+    def solve_path(problem: Any, Cs: Any, solver: Any, settings: Any, *rest: Any) -> Any:
+        seen.add(settings.threads)
+        return path_walk.solve_path(problem, Cs, solver, settings, *rest)
+
+    monkeypatch.setattr(_folds, "solve_path", solve_path)
+    monkeypatch.setattr(_options, "thread_count", lambda jobs: jobs)
+    assert shell("path", "rows.svm", "--Cs", "0.1,1", "--threads", threads).code == 0
+    assert seen == {expected}
 
 
 def test_values() -> None:

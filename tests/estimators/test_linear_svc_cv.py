@@ -17,8 +17,9 @@ from sklearn.preprocessing import StandardScaler
 
 import hinge
 from hinge import Interrupted, InvalidParameterError, LinearSVC, LinearSVCCV
-from hinge.estimators import _folds, linear_svc_cv
+from hinge.estimators import _folds, _options, linear_svc_cv
 from hinge.estimators._folds import FoldEvent
+from hinge.solvers import path_walk
 
 CS = [1.0, 0.01, 0.1]
 
@@ -191,6 +192,23 @@ def test_ctrl_c_during_cross_validation_keeps_the_scores(monkeypatch: Any, scori
     assert np.isnan(model.scores_[2:]).all()
     for name in ("C_", "coef_", "best_estimator_", "solutions_", "data_fingerprint_"):
         assert not hasattr(model, name), name
+
+
+@pytest.mark.parametrize(("n_jobs", "expected"), [(1, 1), (3, 1), (6, 3), (7, 3)])
+def test_threads_that_are_left_share_the_work_on_a_fold(
+    monkeypatch: pytest.MonkeyPatch, n_jobs: int, expected: int
+) -> None:
+    X, y = _binary()
+    seen = set()
+
+    def solve_path(problem: Any, Cs: Any, solver: Any, settings: Any, *rest: Any) -> Any:
+        seen.add(settings.threads)
+        return path_walk.solve_path(problem, Cs, solver, settings, *rest)
+
+    monkeypatch.setattr(_folds, "solve_path", solve_path)
+    monkeypatch.setattr(_options, "thread_count", lambda jobs: jobs)
+    LinearSVCCV(CS, cv=2, refit=False, n_jobs=n_jobs).fit(X, y)
+    assert seen == {expected}
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

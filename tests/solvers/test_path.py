@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import signal
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,8 +14,11 @@ from tests.solvers.data import some_weights, two_clouds
 
 import hinge
 from hinge import Interrupted, InvalidParameterError, Problem, Status, Stop
+from hinge.solvers import Settings, driver, path_walk
 from hinge.solvers.path_walk import PathEvent, carried
 from hinge.testing import verify
+
+path_module = importlib.import_module("hinge.solvers.path")  # behind the function of its name
 
 CS = [1.0, 0.01, 10.0, 0.1]
 
@@ -152,3 +157,47 @@ def test_a_limit_of_steps_is_for_every_value() -> None:
 def test_values_that_are_none_are_refused(Cs: object, message: str) -> None:
     with pytest.raises(InvalidParameterError, match=message):
         hinge.path(_problem(), Cs)
+
+
+def _threads_seen(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return a list that takes down how many threads every run of a path has."""
+    seen: list[int] = []
+
+    def run(problem: Problem, solver: Any, settings: Settings, *rest: Any) -> Any:
+        seen.append(settings.threads)
+        return driver.run(problem, solver, settings, *rest)
+
+    monkeypatch.setattr(path_walk, "run", run)
+    return seen
+
+
+@pytest.mark.parametrize("solver", ["auto", "interior-point", "newton"])
+def test_threads_are_for_every_value_and_change_no_bit(
+    monkeypatch: pytest.MonkeyPatch, solver: str
+) -> None:
+    X, y = two_clouds(9000, 20, noise=2.0)
+    problem = Problem(X, y, loss="squared_hinge")
+    monkeypatch.setattr(path_module, "thread_count", lambda n_jobs: n_jobs or 1)
+    seen = _threads_seen(monkeypatch)
+    alone, shared = (hinge.path(problem, CS[:2], solver, n_jobs=jobs) for jobs in (None, 3))
+    assert seen == [1, 1, 3, 3]
+    for one, three in zip(alone, shared, strict=True):
+        np.testing.assert_array_equal(one.coef, three.coef)
+        np.testing.assert_array_equal(one.dual_coef, three.dual_coef)
+        assert one.intercept == three.intercept
+        assert one.certificate.gap == three.certificate.gap
+
+
+def test_threads_of_a_kernel_path_change_no_bit() -> None:
+    X, y = two_clouds(200, 4)
+    problem = Problem(X, y, kernel="rbf", intercept="free")
+    paths = [hinge.path(problem, [0.1, 1.0], gammas=[0.1, 0.5], n_jobs=jobs) for jobs in (1, 2)]
+    for row, other in zip(*paths, strict=True):
+        for one, two in zip(row, other, strict=True):
+            np.testing.assert_array_equal(one.dual_coef, two.dual_coef)
+
+
+@pytest.mark.parametrize("n_jobs", [0, "all", 1.5])
+def test_numbers_of_threads_that_are_none(n_jobs: Any) -> None:
+    with pytest.raises(InvalidParameterError, match=r"n_jobs must be an integer other than 0"):
+        hinge.path(_problem(), CS, n_jobs=n_jobs)

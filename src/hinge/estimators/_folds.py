@@ -167,6 +167,7 @@ def fold_paths(
     """
     n_problems = folds[0].labels.n_problems
     tasks = [(fold, number) for fold in range(len(folds)) for number in range(n_problems)]
+    inner = max(1, options.threads // len(tasks))  # threads that are left share the work on one
 
     def solve(task: tuple[int, int], hand_over: HandOver) -> list[Solution]:
         fold, number = task
@@ -181,7 +182,7 @@ def fold_paths(
                 flag.set()
 
         observers: Any = () if callback is None else (watch,)
-        settings = Settings(stop=stop, seed=options.seed, observers=observers)
+        settings = Settings(stop, options.seed, observers, inner)
         solutions = solve_path(problem, Cs, options.solver, settings, flag)
         return solutions if fold == 0 else [_without_dual(solution) for solution in solutions]
 

@@ -94,8 +94,8 @@ class LinearSVCCV(ScoredAsChosen, LinearClassifier):
     intercept : {"free", "none"} or None, default=None
         None is scikit-learn's penalised intercept, ``"free"`` is not penalised.
     n_jobs : int or None, default=None
-        Threads, which share out folds and classes; -1 is every core. The result has the same bits
-        for any number.
+        Threads, which share out folds and classes, and the work on each if these are fewer; -1 is
+        every core. The result has the same bits for any number.
     time_limit : float or None, default=None
         Limit in seconds on the whole fit, greater than 0, in equal parts for folds and refit.
     callback : callable or None, default=None

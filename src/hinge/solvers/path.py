@@ -16,6 +16,7 @@ from hinge.solvers.driver import Observer, Settings
 from hinge.solvers.interrupt import listening
 from hinge.solvers.path_walk import has_begun, solve_grid
 from hinge.solvers.protocol import Solver
+from hinge.threads import thread_count
 
 
 @overload
@@ -27,6 +28,8 @@ def path(
     seed: int = ...,
     observers: Iterable[Observer] = ...,
     gammas: None = ...,
+    *,
+    n_jobs: int | None = ...,
 ) -> list[Solution]: ...
 
 
@@ -40,6 +43,7 @@ def path(
     observers: Iterable[Observer] = ...,
     *,
     gammas: Iterable[float],
+    n_jobs: int | None = ...,
 ) -> list[list[Solution]]: ...
 
 
@@ -51,6 +55,8 @@ def path(
     seed: int = 0,
     observers: Iterable[Observer] = (),
     gammas: Iterable[float] | None = None,
+    *,
+    n_jobs: int | None = None,
 ) -> list[Solution] | list[list[Solution]]:
     """Solve a problem for many values of C, each from its neighbour, and certify every one.
 
@@ -73,6 +79,9 @@ def path(
         Called with a ``PathEvent`` after each step; one that returns True ends the path.
     gammas : iterable of float or None, default=None
         Values of the kernel's gamma, each with all values of C; None is the problem's own.
+    n_jobs : int or None, default=None
+        Threads for every value of C, one after the other, as in ``solve``; None is one, -1 all
+        that the process may use. The result has the same bits for any number.
 
     Returns
     -------
@@ -101,7 +110,9 @@ def path(
     problem = given_problem(problem, "hinge.path")
     values = values_of_C(Cs)
     widths = None if gammas is None else values_of_gamma(gammas)
-    settings = Settings(given_stop(stop), given_seed(seed), given_observers(observers))
+    settings = Settings(
+        given_stop(stop), given_seed(seed), given_observers(observers), thread_count(n_jobs)
+    )
     began = time.perf_counter()
     with listening() as flag:
         solutions = solve_grid(problem, values, widths, solver, settings, flag)
