@@ -292,6 +292,14 @@ def test_values_that_are_none(text: str) -> None:
         read_values(text)
 
 
+def test_a_hard_margin_is_another_command(shell: Shell) -> None:
+    run = shell("path", "rows.svm", "--Cs", "1,inf")
+    assert run.code == 2
+    said = " ".join(run.err.split())
+    assert "--Cs takes finite values of C; got '1,inf'." in said
+    assert "with hinge train -C inf." in said
+
+
 def test_a_value_that_is_no_C(shell: Shell) -> None:
     run = shell("path", "rows.svm", "--Cs", "1,-1")
     assert run.code == 2

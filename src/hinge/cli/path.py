@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 import warnings
 from dataclasses import dataclass
@@ -108,7 +109,7 @@ def read_values(text: str) -> list[float]:
     """
     try:
         if ":" not in text:
-            return [float(word) for word in text.split(",")]
+            return _all_finite([float(word) for word in text.split(",")], text)
         low, high, number = text.split(":")
         ends, count = (float(low), float(high)), int(number)
         if not (0 < ends[0] < np.inf and 0 < ends[1] < np.inf and 1 <= count <= _MOST_VALUES):
@@ -120,6 +121,17 @@ def read_values(text: str) -> list[float]:
         )
         raise UsageError(message) from None
     return [float(C) for C in np.geomspace(*ends, count)]
+
+
+def _all_finite(Cs: list[float], text: str) -> list[float]:
+    """Return values of C, none of them infinity, which is a problem of another kind."""
+    if math.inf in Cs:
+        message = (
+            f"--Cs takes finite values of C; got {text!r}. Train the hard margin apart, with "
+            "hinge train -C inf."
+        )
+        raise UsageError(message)
+    return Cs
 
 
 def _curve(settings: PathSettings, Cs: list[float], data: Dataset, output: Output) -> Curve:
