@@ -32,6 +32,21 @@ def test_it_can_be_asked_for_and_nothing_is_written(shell: Shell) -> None:
     assert not Path("rows.svm.hinge").exists()
 
 
+@pytest.mark.parametrize("solver", ["dual-coordinate", "newton", "interior-point"])
+def test_it_is_of_the_solver_that_is_asked_for(shell: Shell, solver: str) -> None:
+    run = shell("train", classes_apart(Path("rows.svm")), "--estimate", "--solver", solver)
+    assert run.code == 0
+    assert f"beside the data, with {solver}: a fit of all rows took " in run.out
+
+
+def test_an_unknown_solver_is_refused_as_by_training(shell: Shell) -> None:
+    words = ("train", classes_apart(Path("rows.svm")), "--solver", "newtn")
+    run, trained = shell(*words, "--estimate"), shell(*words)
+    assert run.code == trained.code == 2
+    assert run.err == trained.err
+    assert "Did you mean 'newton'?" in " ".join(run.err.split())
+
+
 @pytest.mark.parametrize("options", [["--checkpoint", "part"], ["--resume"]])
 def test_a_checkpoint_beside_it_is_refused(shell: Shell, options: list[str]) -> None:
     run = shell("train", classes_apart(Path("rows.svm")), "--estimate", *options)

@@ -76,7 +76,12 @@ def estimate_fit(parameters: dict[str, Any], data: Dataset) -> FitEstimate:
         intercept_scale=parameters["intercept_scaling"],
         sample_weight=None if weights is None else compute_sample_weight(weights, y),
     )
-    one = estimate(problem, gap=parameters["tol"], seed=parameters["random_state"])
+    one = estimate(
+        problem,
+        solver=parameters["solver"],
+        gap=parameters["tol"],
+        seed=parameters["random_state"],
+    )
     n_problems = 1 if len(labels) <= 2 else len(labels)
     at_once = min(thread_count(parameters["n_jobs"]), n_problems)
     turns = math.ceil(n_problems / at_once)
