@@ -15,6 +15,7 @@ from hinge import Problem, Stop, solve
 from hinge.solvers import estimate as module
 from hinge.solvers.auto import SHORT_TRIAL, TRIAL
 from hinge.solvers.estimate import Pilot, forecast, memory_bytes
+from hinge.solvers.linear.pilot import draw, sample_bytes, sample_sizes
 
 
 def _pilot(rows: int, seconds: float, *, solved: bool = True, solver: str = "newton") -> Pilot:
@@ -207,6 +208,36 @@ def test_memory_of_many_rows_is_near(solver: str, intercept: str, weighted: bool
     )
     peak = _peak(problem, solver)
     assert peak <= memory_bytes(problem, solver) <= 1.7 * peak
+
+
+@pytest.mark.parametrize("solver", ["interior-point", "newton"])
+@pytest.mark.parametrize(
+    ("shape", "sparse", "dtype"),
+    [
+        ((150_000, 60), False, np.float64),
+        ((33_000, 400), False, np.float64),
+        ((33_000, 400), False, np.float32),
+        ((40_000, 300), True, np.float64),
+    ],
+)
+def test_memory_counts_the_copy_of_a_sample(
+    solver: str, shape: tuple[int, int], sparse: bool, dtype: type
+) -> None:
+    X, y = two_clouds(*shape, sparse=sparse, noise=2.0)
+    problem = Problem(X.astype(dtype), y, loss="squared_hinge", C=1e-3, intercept="augmented")
+    size = sample_sizes(problem)[-2]
+    assert size < problem.n_rows
+    rows = draw(problem, size, 0).rows
+    arrays = [rows.values, rows.indices, rows.indptr] if sparse else [rows.values]
+    copied = sum(array.nbytes for array in arrays)
+    assert copied <= sample_bytes(problem) <= 2.5 * copied
+    assert _peak(problem, solver) <= memory_bytes(problem, solver)
+
+
+def test_few_rows_have_no_sample() -> None:
+    problem = Problem(*two_clouds(2000, 10))
+    assert sample_bytes(problem) == 0
+    assert memory_bytes(problem, "newton") < 5 << 20
 
 
 def _peak(problem: Problem, solver: str) -> int:

@@ -28,7 +28,7 @@ from hinge.result import Solution, Status, Stop, Trace
 from hinge.solvers.arguments import given_problem, given_seed
 from hinge.solvers.driver import solve
 from hinge.solvers.linear.newton_state import MOST_FEATURES
-from hinge.solvers.linear.pilot import draw, represents
+from hinge.solvers.linear.pilot import draw, represents, sample_bytes
 from hinge.solvers.protocol import Solver
 from hinge.solvers.relay import RelayState
 
@@ -214,6 +214,8 @@ def memory_bytes(problem: Problem, solver: str) -> int:
         common += n * _WEIGHT_BYTES
     if problem.intercept is Intercept.FREE and not problem.is_hard:
         common += min(n, _FREE_ROWS) * _FREE_BYTES
+    if solver in _SAMPLED:
+        common += sample_bytes(problem)
     row, feature, square = _NEEDS.get(solver, _NEEDS["interior-point"])
     if solver == "newton" and d > MOST_FEATURES:
         square = 0
@@ -224,6 +226,7 @@ def memory_bytes(problem: Problem, solver: str) -> int:
 # which looks at so many rows at a time.
 _WEIGHT_BYTES, _FREE_BYTES, _FREE_ROWS = 16, 48, 1 << 16
 _BLOCK_BYTES = 4 << 20  # blocks in float64
+_SAMPLED = ("interior-point", "newton")  # which begin with a sample of the rows, copied
 _NEEDS = {  # bytes for a row, best points and certificates included, a feature, a pair of features
     "dual-coordinate": (72, 48, 0),
     "interior-point": (100, 128, 160),

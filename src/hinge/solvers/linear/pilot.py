@@ -26,6 +26,8 @@ _MOST_VALUES = 1 << 23  # stored values of a sample
 _LEAST_ROWS = 1000
 _ROWS_PER_FEATURE = 8
 _LEAST_OF_A_CLASS = 20
+_SPARSE_BYTES = 24  # for a stored value: places that it is copied from, or the copy and its place
+_ROW_BYTES = 32  # for a row of a sample: its number, label, cost and norm
 _COPIED = 1 << 18  # values that a thread copies at a time
 _BLOCKS = 4  # blocks that a panel of wide rows has
 _FEW_FEATURES = 128
@@ -97,6 +99,21 @@ def sample_sizes(problem: Problem) -> list[int]:
     while (size := min(sizes[0] // _SHARE, _MOST_VALUES // per_row)) >= least:
         sizes.insert(0, size)
     return sizes
+
+
+def sample_bytes(problem: Problem) -> int:
+    """Return what the copy of the largest sample takes, about.
+
+    Parameters
+    ----------
+    problem : Problem
+        Whose rows.
+    """
+    sizes, rows = sample_sizes(problem), problem.rows
+    if len(sizes) == 1:
+        return 0
+    value = _SPARSE_BYTES if rows.is_sparse else rows.values.dtype.itemsize
+    return sizes[-2] * (-(-rows.n_stored // rows.n_rows) * value + _ROW_BYTES)
 
 
 def draw(problem: Problem, size: int, seed: int, threads: int = 1) -> Sample:
