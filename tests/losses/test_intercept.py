@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-from hinge.losses import Hinge, Huber, Loss, SquaredHinge, optimal_intercepts
+from hinge.losses import Hinge, Huber, Loss, get_loss, loss_names, optimal_intercepts
 
-LOSSES = [Hinge(), SquaredHinge(), Huber(), Huber(h=0.1)]
+LOSSES = [*map(get_loss, loss_names()), Huber(h=0.1)]
 
 each_loss = pytest.mark.parametrize("loss", LOSSES, ids=repr)
 

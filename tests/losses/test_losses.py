@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hinge
-from hinge.losses import Hinge, Huber, Loss, SquaredHinge, get_loss
+from hinge.losses import Hinge, Huber, Loss, SquaredHinge, get_loss, loss_names
 
-LOSSES = [Hinge(), SquaredHinge(), Huber(), Huber(h=0.125), Huber(h=0.9)]
+LOSSES = [*map(get_loss, loss_names()), Huber(h=0.125), Huber(h=0.9)]
 MARGINS = st.floats(-1e3, 1e3)
 
 each_loss = pytest.mark.parametrize("loss", LOSSES, ids=repr)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hinge.losses import Hinge, Huber, Loss, SquaredHinge
+from hinge.losses import Hinge, Huber, Loss, get_loss, loss_names
 from hinge.losses.intercept import largest_intercept, smallest_intercept
 from hinge.losses.several_intercepts import largest_intercepts, smallest_intercepts
 
+LOSSES = [*map(get_loss, loss_names()), Huber(h=0.1)]
 Case = tuple[np.ndarray, ...]
 
 
@@ -24,7 +25,7 @@ def _random_problem(rng: np.random.Generator) -> Case:
 
 
 @pytest.mark.parametrize("width", [1e-3, 1.0, 100.0])
-@pytest.mark.parametrize("loss", [Hinge(), SquaredHinge(), Huber(), Huber(h=0.1)], ids=repr)
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
 def test_each_is_what_it_is_alone(loss: Loss, width: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
     problems = [_random_problem(rng) for _ in range(200)]

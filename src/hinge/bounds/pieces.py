@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hinge.errors import UnsupportedError, unknown_name
-from hinge.losses import Loss, get_loss
+from hinge.losses import Loss, get_loss, loss_names
 
 Floats = NDArray[np.float64]
 
@@ -91,7 +91,7 @@ class Pieces:
 
 
 ZERO_ONE = Pieces(low=0.0, high=0.0, level=1.0, slope=0.0, curvature=0.0, tie_errs=True)
-_NAMES = ("hinge", "squared_hinge", "huber", "zero_one")
+_NAMES = (*loss_names(), "zero_one")
 
 
 def get_pieces(loss: str | Loss | Pieces) -> Pieces:

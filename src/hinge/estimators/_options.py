@@ -8,7 +8,7 @@ from typing import Any
 
 from hinge.errors import InvalidParameterError, UnsupportedError, unknown_name
 from hinge.estimators import _checks as check
-from hinge.losses import get_loss
+from hinge.losses import get_loss, loss_names
 from hinge.multiclass import Objective
 from hinge.parameters import count, not_negative, positive, positive_or_infinite
 from hinge.problem import Intercept
@@ -16,7 +16,7 @@ from hinge.result import Stop
 from hinge.solvers import Solver, solver_names
 from hinge.threads import thread_count
 
-LOSSES = ("hinge", "squared_hinge", "huber")
+LOSSES = loss_names()
 _EITHER = "auto"  # what dual= may be besides True and False
 
 

@@ -19,6 +19,7 @@ __all__ = [
     "SquaredHinge",
     "get_loss",
     "largest_intercept",
+    "loss_names",
     "optimal_intercepts",
     "smallest_intercept",
 ]
@@ -28,6 +29,11 @@ _BY_NAME: dict[str, Callable[[], Loss]] = {
     SquaredHinge.name: SquaredHinge,
     Huber.name: Huber,
 }
+
+
+def loss_names() -> tuple[str, ...]:
+    """Return the names that ``loss=`` takes."""
+    return tuple(_BY_NAME)
 
 
 def get_loss(loss: str | Loss) -> Loss:
