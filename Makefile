@@ -68,7 +68,7 @@ demo: $(VENV)/hinge.built $(VENV)/demo.installed
 	$(BIN)/hinge demo
 
 # The tests of what runs in C++, which must hold for every CPU level and not only for the best.
-NATIVE_TESTS := $(addprefix tests/,anytime kernels bounds solvers multiclass estimators) \
+NATIVE_TESTS := $(addprefix tests/,anytime kernels bounds machines lowrank solvers multiclass estimators) \
   $(wildcard tests/data/test_libsvm_*.py tests/models/test_checkpoint*.py)
 
 # Processes that share out the test files; a file's tests stay together, with what they share.
