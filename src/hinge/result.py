@@ -53,9 +53,11 @@ class Stop:
     kkt : float or None, default=None
         Largest violation of the optimality conditions, in units of the margin.
     seconds : float or None, default=None
-        Time limit; the final certificate comes on top.
+        Time limit; the final certificate of a kernel machine is part of it, by a forecast, that of
+        a linear one, which is short, comes on top.
     steps : int or None, default=None
-        Limit on the solver's own steps (for coordinate descent: passes over the active rows).
+        Limit on the solver's own steps (for coordinate descent: passes over the active rows); with
+        ``"auto"`` on those of all its methods together.
     """
 
     gap: float | None = 1e-3

@@ -173,8 +173,8 @@ class KernelOptions(TrainingOptions):
     max_iter: Annotated[
         int | None,
         typer.Option(
-            help="Limit of passes for each fit of two classes, 1000 if not given; with --kernel of "
-            "steps, none if not given.",
+            help="Limit of steps (passes, or steps of Newton's and the interior point method) for "
+            "each fit of two classes, 1000 if not given; with --kernel none if not given.",
             show_default=False,
             rich_help_panel=STOPPING,
             callback=not_negative_if_given,

@@ -98,7 +98,8 @@ class MachineOptions(TrainingOptions):
     max_iter: Annotated[
         int,
         typer.Option(
-            help="Limit of passes for each fit of two classes.",
+            help="Limit of steps (passes, or steps of Newton's and the interior point method) for "
+            "each fit of two classes.",
             rich_help_panel=STOPPING,
             callback=not_negative,
         ),

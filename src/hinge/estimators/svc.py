@@ -111,7 +111,8 @@ class SVC(CallbackSupportMixin, KernelClassifier):
         Threads, which share out pairs of classes, or the work on one; None is 1 unless a joblib
         context says otherwise, -1 is every core. The result has the same bits for any number.
     time_limit : float or None, default=None
-        Limit in seconds on the whole fit, greater than 0; the last certificates come on top.
+        Limit in seconds on the whole fit, greater than 0. Time for the last certificates is set
+        aside, as much as they are forecast to take.
     callback : callable or None, default=None
         Called with a ``ClassEvent`` after every step of the solver, on the thread that called
         ``fit``; if it returns True the fit ends there, without a warning. Its ``label`` is the
