@@ -120,6 +120,18 @@ def test_scores_are_those_of_machines_that_have_not_seen_the_rows(weighted: bool
         np.testing.assert_allclose(others, wanted, atol=1e-3)
 
 
+def test_machines_without_some_rows_are_no_better_than_they_need_to_be() -> None:
+    X, y = two_classes(n=300)
+    problem = Problem(X, y, kernel="rbf", C=10.0)
+    solution = solve(problem, stop=Stop(gap=None, kkt=1e-5))
+    folds = held_out_parts(problem, np.random.default_rng(0))
+    fitted = (problem, solution.point, solution.state)
+    loose, tight = (held_out_scores(fitted, folds, v, 10**12) for v in (0.5, 1e-5))
+    for some, exact in zip(loose, tight, strict=True):
+        difference = np.max(np.abs(some - exact))
+        assert 1e-3 < difference < 0.5
+
+
 def test_of_many_rows_some_are_held_out() -> None:
     random = np.random.default_rng(0)
     X, y = random.normal(size=(9000, 2)), np.arange(9000) % 10 == 0

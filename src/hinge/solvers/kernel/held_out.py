@@ -62,7 +62,7 @@ def held_out_scores(
     scores = []
     for rows in folds:
         held = place[rows]
-        twin = _without(begun, held)
+        twin = _without(begun, held, violation)
         limit = twin.work + work
         ends = twin.ends(twin.gradient())
         while not (is_over() or twin.at_rest):
@@ -94,7 +94,7 @@ def _copied(state: KernelState) -> KernelState:
     return twin
 
 
-def _without(state: KernelState, held: Ids) -> KernelState:
+def _without(state: KernelState, held: Ids, aim: float) -> KernelState:
     """Return a copy of the state whose coefficients of some rows are zero and stay so."""
     twin = _copied(state)
     program = state.program
@@ -108,8 +108,8 @@ def _without(state: KernelState, held: Ids) -> KernelState:
     changes = twin.beta - state.beta
     twin.queue = np.flatnonzero(changes)
     twin.queue_changes = changes[twin.queue]
-    # No arrival at the aim of the fit: there it would screen rows by the gap of another problem.
-    twin.aim, twin.at_rest = 0.0, False
+    # Native code goes on until it is at the aim, or for some 10 ms: much longer than most need.
+    twin.aim, twin.at_rest = aim, False
     return twin
 
 
