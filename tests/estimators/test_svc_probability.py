@@ -20,7 +20,7 @@ from tests.estimators.data import cancer, three_classes, two_classes
 
 from hinge import SVC, Problem, Stop, solve
 from hinge.estimators._calibration import held_out_parts
-from hinge.estimators._sigmoid import coupled, fit_sigmoid
+from hinge.estimators._sigmoid import Scored, coupled, fit_sigmoid, fit_sigmoids
 from hinge.solvers.kernel.held_out import held_out_scores
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*probability.*deprecated:FutureWarning")
@@ -87,6 +87,35 @@ def test_the_deprecation_is_told_where_scikit_learn_tells_it() -> None:
     assert all(w.filename == __file__ for w in told)
     model = SVC(probability=True)
     assert not hasattr(clone(model).set_params(probability="deprecated"), "predict_proba")
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_pairs_of_classes_are_solved_together_and_then_calibrated(n_jobs: int) -> None:
+    X, y = three_classes()
+    plain = SVC().fit(X, y)
+    model = SVC(probability=True, n_jobs=n_jobs).fit(X, y)
+    regions = [solution.certificate.region for solution in model.solutions_]
+    assert len({id(region.rows) for region in regions}) == 1  # as of pairs that are judged at once
+    np.testing.assert_array_equal(model.dual_coef_, plain.dual_coef_)
+    again = SVC(probability=True).fit(X, y)
+    np.testing.assert_array_equal(model.probA_, again.probA_)
+    np.testing.assert_array_equal(model.probB_, again.probB_)
+
+
+def test_sigmoids_of_several_machines_are_those_of_each() -> None:
+    random = np.random.default_rng(2)
+    machines = []
+    for count in (2, 7, 300):
+        scores = random.normal(size=count) * 10.0
+        positive = scores + 5.0 * random.normal(size=count) > 0.0
+        machines.append(Scored(scores, positive, random.uniform(0.5, 2.0, size=count)))
+    machines.append(Scored(np.linspace(-1, 1, 40), np.arange(40) < 20, np.ones(40)))
+    machines.append(Scored(np.zeros(3), np.array([True, False, False]), np.ones(3)))
+    together = fit_sigmoids(machines)
+    for found, machine in zip(together, machines, strict=True):
+        assert found == fit_sigmoids([machine])[0]
+    assert together[3].slope == 0.0
+    assert together[4](np.zeros(1))[0] == pytest.approx((2 / 3 + 1 / 4 + 1 / 4) / 3)
 
 
 def test_a_class_of_one_row_is_calibrated_all_the_same() -> None:

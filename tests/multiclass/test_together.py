@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from hinge import SVC, Point, Status, Stop
 from hinge.certificates import gap
+from hinge.certificates.kernel_scores import training_scores
 from hinge.errors import InvalidWeightsError
 from hinge.kernels import RBF, Laplacian, Polynomial
 from hinge.losses import get_loss
@@ -173,6 +174,26 @@ def test_a_fit_takes_this_way() -> None:
 def test_what_is_more_than_this_is_left_to_others(changed: dict[str, Any]) -> None:
     rows, pairs = data()
     assert together(rows, pairs, **changed) == {}
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_those_who_go_on_from_solutions_are_given_all_of_them_at_once(threads: int) -> None:
+    rows, pairs = data(sample_weight=np.arange(600) % 3 * 0.5)
+    given: list[Any] = []
+    hooks = {"finish": lambda *_: None, "finish_pairs": lambda *call: given.append(call)}
+    found = together(rows, pairs, threads=threads, **hooks)
+    assert list(found) == list(range(10))
+    ((solved, workers),) = given
+    assert workers == threads
+    assert list(solved) == list(range(10))
+    for number, solution in found.items():
+        pair = solved[number]
+        np.testing.assert_array_equal(pair.end.alpha, solution.dual_coef)
+        problem = pairs.problem(pairs.shared(rows, OBJECTIVE.kernel), OBJECTIVE, number)
+        np.testing.assert_array_equal(pair.is_positive, problem.signs > 0)
+        np.testing.assert_array_equal(pair.weights, problem.sample_weight)
+        exact = training_scores(problem, solution.point).values + solution.intercept
+        np.testing.assert_allclose(pair.scores, exact, atol=1e-4)
 
 
 LIMITED = replace(PLAN, stop=Stop(gap=None, kkt=1e-3, seconds=1000.0))

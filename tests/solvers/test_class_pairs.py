@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from hinge import Problem, Stop, solve
 from hinge._native import core
 from hinge.kernels import RBF, Kernel, Laplacian
 from hinge.losses import Hinge
@@ -14,6 +16,7 @@ from hinge.machines.native_rows import native_kernel, native_rows, view
 from hinge.rows import Rows
 from hinge.solvers.kernel import class_pairs
 from hinge.solvers.kernel.class_pairs import PairSettings, PairSolver
+from hinge.solvers.kernel.held_out import without_rows
 
 CLASSES = [np.arange(0, 20), np.arange(20, 50), np.arange(50, 60)]
 
@@ -41,6 +44,54 @@ def test_it_is_balanced_and_in_its_box() -> None:
         assert np.sum(end.alpha[:cut]) == pytest.approx(np.sum(end.alpha[cut:]))
         assert end.steps > 0
         assert end.work > 0
+
+
+@pytest.mark.parametrize("pieces", [False, True])
+def test_scores_are_those_of_machines_without_the_rows(
+    pieces: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if pieces:
+        monkeypatch.setattr(class_pairs, "WORK_A_CALL", 100)
+        monkeypatch.setattr(class_pairs, "_MOST_TERMS", 4)
+        monkeypatch.setattr(class_pairs, "_FEWEST_TERMS", 4)
+    whole = solver()
+    end = whole.solve(0, 1, lambda: None)
+    assert end is not None
+    folds = [np.arange(part, 50, 3) for part in range(3)]
+    generous = replace(end, work=10**6)
+    found = whole.held_out_scores((0, 1), generous, folds, 1e-4, lambda: None)
+    X = np.random.default_rng(0).normal(size=(60, 3)).astype(np.float32)
+    y = np.arange(50) >= 20
+    for rows, scores in zip(folds, found, strict=True):
+        weights = np.ones(50)
+        weights[rows] = 0.0
+        without = Problem(X[:50], y, kernel=RBF(0.5), sample_weight=weights)
+        exact = solve(without, stop=Stop(gap=None, kkt=1e-6))
+        assert exact.dual_coef is not None
+        values = RBF(0.5).block(X[rows], X[:50]) @ (without.signs * exact.dual_coef)
+        np.testing.assert_allclose(scores, values + exact.intercept, atol=1e-3)
+
+
+def test_without_time_scores_are_those_of_the_machine_without_coefficients() -> None:
+    whole = solver()
+    end = whole.solve(0, 1, lambda: None)
+    assert end is not None
+    rows = np.arange(0, 50, 3)
+    asked: list[int] = []
+    given = (0, 1), end, [rows], 1e-4, lambda: asked.append(1)
+    (late,) = whole.held_out_scores(*given, is_late=lambda: True)
+    assert asked
+    X = np.random.default_rng(0).normal(size=(60, 3)).astype(np.float32)
+    (left,) = without_rows(
+        whole.signs(0, 1) * end.alpha,
+        np.repeat([-1.0, 0.0], [20, 30]),
+        np.repeat([0.0, 1.0], [20, 30]),
+        [rows],
+    )
+    assert np.all(left[rows] == 0.0)
+    assert np.sum(left) == pytest.approx(0.0, abs=1e-12)
+    values = RBF(0.5).block(X[rows], X[:50]) @ left
+    np.testing.assert_allclose(np.ptp(late - values), 0.0, atol=1e-5)
 
 
 def test_it_asks_between_calls(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -90,7 +90,7 @@ def approximate(
     """
     gap = _FIRST_GAP if exact_finish else options.stop.kkt
     stop = Stop(gap=gap, seconds=plan.stop.seconds, steps=None if exact_finish else plan.stop.steps)
-    first = replace(plan, solver="auto", stop=stop, finish=None, resume=None)
+    first = replace(plan, solver="auto", stop=stop, finish=None, finish_pairs=None, resume=None)
     if exact_finish:
         first = replace(first, listeners=())  # they are told of the exact problem
     return ApproximateFits(

@@ -8,16 +8,20 @@ the seed: a sigmoid has two parameters. Each part may cost no more than a third 
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from collections.abc import Mapping
+from contextlib import suppress
 
 import numpy as np
 import sklearn
 from numpy.typing import NDArray
 
 from hinge.certificates.kernel_scores import training_scores
-from hinge.estimators._sigmoid import Sigmoid, fit_sigmoid
+from hinge.estimators._sigmoid import Scored, Sigmoid, fit_sigmoid, fit_sigmoids
+from hinge.multiclass.workers import HandOver, call_here, map_in_threads
 from hinge.problem import Problem
 from hinge.result import Solution
+from hinge.solvers import StopFlag
+from hinge.solvers.kernel.class_pairs import SolvedPair
 from hinge.solvers.kernel.held_out import held_out_scores
 
 Floats = NDArray[np.float64]
@@ -46,6 +50,10 @@ def warn_of_deprecation(stacklevel: int) -> None:
         warnings.warn(message, FutureWarning, stacklevel=stacklevel)
 
 
+class _GivenUp(Exception):  # noqa: N818 - nothing is wrong: the user has asked for it
+    """The fit has been told to end."""
+
+
 class Calibrator:
     """Fits the sigmoid of every pair of classes when its machine is done.
 
@@ -55,8 +63,8 @@ class Calibrator:
         Seed of the parts that are held out.
     count : int
         How many pairs there are.
-    flag : callable
-        Returns whether the fit is to end.
+    flag : StopFlag
+        Whether the fit is to end.
 
     Attributes
     ----------
@@ -64,12 +72,12 @@ class Calibrator:
         The sigmoid of every pair, for the decision values of its problem.
     """
 
-    def __init__(self, seed: int, count: int, flag: Any) -> None:
+    def __init__(self, seed: int, count: int, flag: StopFlag) -> None:
         self.sigmoids: list[Sigmoid | None] = [None] * count
         self._seed = seed
         self._flag = flag
 
-    def __call__(self, number: int, problem: Problem, solution: Solution) -> None:
+    def finish(self, number: int, problem: Problem, solution: Solution) -> None:
         """Calibrate a pair of classes.
 
         Parameters
@@ -83,8 +91,7 @@ class Calibrator:
         """
         if self._flag:
             return
-        rng = np.random.default_rng((self._seed, number))
-        folds = held_out_parts(problem, rng)
+        folds = held_out_parts(problem, self._generator(number))
         if folds:
             fitted = (problem, solution.point, solution.state)
             work = solution.work // len(folds)
@@ -99,6 +106,51 @@ class Calibrator:
         if problem.sample_weight is not None:
             weights = problem.sample_weight[rows]
         self.sigmoids[number] = fit_sigmoid(scores, problem.signs[rows] > 0, weights)
+
+    def finish_pairs(self, pairs: Mapping[int, SolvedPair], threads: int) -> None:
+        """Calibrate pairs of classes that were solved together.
+
+        Parameters
+        ----------
+        pairs : mapping of int to SolvedPair
+            The pairs by number.
+        threads : int
+            How many may be calibrated at a time.
+        """
+        # Drawn in one go: a generator for each would take longer than its draws.
+        rng = self._generator(min(pairs, default=0))
+        folds = {number: _parts_of_pair(pair, rng) for number, pair in pairs.items()}
+        scored: dict[int, Scored] = {}
+
+        def work(number: int, _: HandOver) -> None:
+            with suppress(_GivenUp):
+                scored[number] = self._scored_pair(pairs[number], folds[number])
+
+        if threads == 1:
+            for number in pairs:
+                work(number, call_here)
+        else:
+            map_in_threads(work, pairs, threads, self._flag.set)
+        if scored and not self._flag:
+            sigmoids = fit_sigmoids([scored[number] for number in pairs])
+            for number, sigmoid in zip(pairs, sigmoids, strict=True):
+                self.sigmoids[number] = sigmoid
+
+    def _scored_pair(self, pair: SolvedPair, folds: list[Ids]) -> Scored:
+        """Return the decision values of rows by machines that were not trained on them."""
+        if not folds:
+            return Scored(pair.scores, pair.is_positive, pair.weights)
+        given = pair.classes, pair.end, folds, _VIOLATION
+        parts = pair.solver.held_out_scores(*given, self._check)
+        rows = np.concatenate(folds)
+        return Scored(np.concatenate(parts), pair.is_positive[rows], pair.weights[rows])
+
+    def _generator(self, number: int) -> np.random.Generator:
+        return np.random.default_rng((self._seed, number))
+
+    def _check(self) -> None:
+        if self._flag:
+            raise _GivenUp
 
     def parameters(self) -> tuple[Floats, Floats]:
         """Return ``probA_`` and ``probB_``, with the signs that scikit-learn's have.
@@ -125,7 +177,16 @@ def held_out_parts(problem: Problem, rng: np.random.Generator) -> list[Ids]:
         Draws and shuffles the rows.
     """
     counted = problem.costs > 0.0
-    sides = [np.flatnonzero(counted & (problem.signs == sign)) for sign in (-1, 1)]
+    return _parts([np.flatnonzero(counted & (problem.signs == sign)) for sign in (-1, 1)], rng)
+
+
+def _parts_of_pair(pair: SolvedPair, rng: np.random.Generator) -> list[Ids]:
+    is_positive = pair.is_positive
+    return _parts([np.flatnonzero(~is_positive), np.flatnonzero(is_positive)], rng)
+
+
+def _parts(sides: list[Ids], rng: np.random.Generator) -> list[Ids]:
+    """Return the rows of two classes in parts."""
     count = min(_FOLDS, *(len(side) for side in sides))
     if count < 2:
         return []

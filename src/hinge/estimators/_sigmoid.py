@@ -18,6 +18,7 @@ solution is positive for r inside (0, 1), so that no iteration is needed.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,6 +30,7 @@ _STEPS = 100
 _SHORTEST_STEP = 1e-10
 _FLAT = 1e-9  # gradient, by weight, at which the likelihood is at its maximum
 _SUFFICIENT = 1e-4
+_RIDGE = 1e-12  # on second derivatives, for scores that are all the same
 _NEAREST = 1e-7  # a probability of a pair keeps this far from 0 and 1
 _ROWS_AT_A_TIME = 4096
 
@@ -77,49 +79,125 @@ def fit_sigmoid(scores: Floats, positive: NDArray[np.bool_], weights: Floats) ->
     weights : ndarray of shape (n,)
         How often each row counts.
     """
-    pros, cons = float(weights[positive].sum()), float(weights[~positive].sum())
-    targets = np.where(positive, (pros + 1.0) / (pros + 2.0), 1.0 / (cons + 2.0))
-    size = float(np.max(np.abs(scores), initial=0.0)) or 1.0
-    mean = float(weights @ targets) / (pros + cons)
-    start = np.array([0.0, np.log((1.0 - mean) / mean)])
-    problem = (scores / size, targets, weights / (pros + cons))
-    slope, offset = _newton(start, *problem)
-    if slope > 0.0:
-        slope, offset = start  # the best that does not fall: the share of the class, everywhere
-    return Sigmoid(float(slope) / size, float(offset))
+    return fit_sigmoids([Scored(scores, positive, weights)])[0]
 
 
-def _newton(start: Floats, f: Floats, targets: Floats, weights: Floats) -> Floats:
-    """Minimise the mean of ``t z + log(1 + exp(-z))``, ``z = A f + B``."""
-    point = start
-    value = _value(point, f, targets, weights)
+@dataclass(frozen=True)
+class Scored:
+    """Decision values of rows that a machine was not trained on.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n,)
+        The decision values.
+    positive : ndarray of bool of shape (n,)
+        Which rows belong to the class whose probability it is.
+    weights : ndarray of shape (n,)
+        How often each row counts.
+    """
+
+    scores: Floats
+    positive: NDArray[np.bool_]
+    weights: Floats
+
+
+def fit_sigmoids(machines: Sequence[Scored]) -> list[Sigmoid]:
+    """Return the sigmoids of greatest likelihood of several machines, each for itself.
+
+    All are found at once: for hundreds of rows one by one would be calls and little else.
+
+    Parameters
+    ----------
+    machines : sequence of Scored
+        At least one, each with at least one row.
+    """
+    lengths = [len(machine.scores) for machine in machines]
+    starts = np.cumsum([0, *lengths[:-1]])
+    positive = np.concatenate([machine.positive for machine in machines])
+    weights = np.concatenate([machine.weights for machine in machines])
+    scores = np.concatenate([machine.scores for machine in machines])
+
+    def spread(numbers: Floats) -> Floats:
+        return np.repeat(numbers, lengths)
+
+    pros = np.add.reduceat(np.where(positive, weights, 0.0), starts)
+    cons = np.add.reduceat(np.where(positive, 0.0, weights), starts)
+    high, low = (pros + 1.0) / (pros + 2.0), 1.0 / (cons + 2.0)
+    targets = np.where(positive, spread(high), spread(low))
+    size = np.maximum.reduceat(np.abs(scores), starts)
+    size[size == 0.0] = 1.0
+    shares = weights / spread(pros + cons)
+    mean = np.add.reduceat(shares * targets, starts)
+    begin = np.stack((np.zeros(len(mean)), np.log((1.0 - mean) / mean)))
+    task = _Likelihood(scores / spread(size), targets, shares, starts, np.asarray(lengths))
+    found = _newton(begin, task)
+    falls = found[0] > 0.0
+    found[:, falls] = begin[:, falls]  # the best that does not fall: the share of the class
+    return [Sigmoid(*map(float, each)) for each in zip(found[0] / size, found[1], strict=True)]
+
+
+@dataclass(frozen=True)
+class _Likelihood:
+    """Means of ``t z + log(1 + exp(-z))``, ``z = A f + B``, over the rows of every machine."""
+
+    f: Floats
+    targets: Floats
+    weights: Floats
+    starts: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+
+    def mean(self, values: Floats) -> Floats:
+        """Return the weighted sum of each machine."""
+        return np.add.reduceat(self.weights * values, self.starts)
+
+    def arguments(self, points: Floats) -> Floats:
+        """Return z."""
+        slope, offset = np.repeat(points, self.lengths, axis=1)
+        return np.asarray(slope * self.f + offset)
+
+    def value(self, points: Floats) -> Floats:
+        """Return what is to be as small as possible."""
+        z = self.arguments(points)
+        softplus = np.maximum(-z, 0.0) + np.log1p(np.exp(-np.abs(z)))
+        return self.mean(self.targets * z + softplus)
+
+    def derivatives(self, points: Floats) -> tuple[Floats, Floats]:
+        """Return gradients, and second derivatives: by A twice, by A and B, by B twice."""
+        p = logistic(-self.arguments(points))
+        pull, curve = self.targets - p, p * (1.0 - p)
+        gradient = np.stack((self.mean(pull * self.f), self.mean(pull)))
+        cross = curve * self.f
+        return gradient, np.stack((self.mean(cross * self.f), self.mean(cross), self.mean(curve)))
+
+
+def _newton(points: Floats, task: _Likelihood) -> Floats:
+    """Minimise for every machine; one that is at its minimum stays there."""
+    points, values = points.copy(), task.value(points)
+    moving = np.ones(len(values), dtype=bool)
     for _ in range(_STEPS):
-        p = logistic(-(point[0] * f + point[1]))
-        pull = weights * (targets - p)
-        gradient = np.array([pull @ f, pull.sum()])
-        if np.max(np.abs(gradient)) < _FLAT:
+        gradient, (aa, ab, bb) = task.derivatives(points)
+        moving &= np.max(np.abs(gradient), axis=0) >= _FLAT
+        if not moving.any():
             break
-        curve = weights * p * (1.0 - p)
-        cross = curve @ f
-        hessian = np.array([[curve @ (f * f), cross], [cross, curve.sum()]])
-        hessian += 1e-12 * np.eye(2)
-        direction = -np.linalg.solve(hessian, gradient)
-        slope, step = float(gradient @ direction), 1.0
-        while step >= _SHORTEST_STEP:
-            candidate = point + step * direction
-            lower = _value(candidate, f, targets, weights)
-            if lower <= value + _SUFFICIENT * step * slope:
+        aa, bb = aa + _RIDGE, bb + _RIDGE
+        direction = np.stack(
+            (ab * gradient[1] - bb * gradient[0], ab * gradient[0] - aa * gradient[1])
+        )
+        direction /= aa * bb - ab * ab
+        slopes, steps = np.sum(gradient * direction, axis=0), np.where(moving, 1.0, 0.0)
+        while True:
+            candidates = points + steps * direction
+            lower = task.value(candidates)
+            too_high = moving & ~(lower <= values + _SUFFICIENT * steps * slopes)
+            steps[too_high] *= 0.5
+            # One whose steps have become too short is as good as it gets.
+            ends = too_high & (steps < _SHORTEST_STEP)
+            moving &= ~ends
+            steps[ends] = 0.0
+            if not (too_high & ~ends).any():
                 break
-            step *= 0.5
-        else:
-            break
-        point, value = candidate, lower
-    return point
-
-
-def _value(point: Floats, f: Floats, targets: Floats, weights: Floats) -> float:
-    z = point[0] * f + point[1]
-    return float(weights @ (targets * z + np.logaddexp(0.0, -z)))
+        points[:, moving], values[moving] = candidates[:, moving], lower[moving]
+    return points
 
 
 def coupled(pairwise: Floats, n_classes: int) -> Floats:

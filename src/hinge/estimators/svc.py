@@ -310,7 +310,10 @@ class SVC(CallbackSupportMixin, KernelClassifier):
             plan = fit_plan(options, began, listeners, self.callback)
             flag = stack.enter_context(listening())
             calibrator = Calibrator(options.seed, len(pairs), flag) if wants else None
-            plan = replace(plan, finish=calibrator, at_once=at_once)
+            plan = replace(plan, at_once=at_once)
+            if calibrator is not None:
+                finish, finish_pairs = calibrator.finish, calibrator.finish_pairs
+                plan = replace(plan, finish=finish, finish_pairs=finish_pairs)
             self.approximations_ = None
             if target is not None:
                 fits = approximate(rows, pairs, options, target, plan, flag, self.exact_finish)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -18,6 +18,7 @@ from hinge.multiclass.workers import HandOver, call_here, map_in_threads
 from hinge.problem import Problem
 from hinge.result import Certificate, Point, Solution, Status, Stop, Trace
 from hinge.solvers import Event, Settings, Solver, State, StopFlag, get_solver, run
+from hinge.solvers.kernel.class_pairs import SolvedPair
 from hinge.threads import single_threaded_blas
 
 _WORTH_A_ROUND = 0.05  # share of the time limit below which no further round is begun
@@ -59,6 +60,10 @@ class Plan:
     finish : callable or None
         Takes the number of a problem, the problem and its solution with its state, and is called
         on the thread that has solved it, before the state is dropped.
+    finish_pairs : callable or None
+        Does the same for pairs of classes that were solved together, all in one call: takes them
+        by number, and how many threads there are for it. Without it ``finish`` has them solved
+        one by one.
     at_once : int or None
         The most problems that are solved at a time; None for as many as there are threads.
     """
@@ -70,6 +75,7 @@ class Plan:
     listeners: tuple[Listener, ...] = ()
     resume: Callable[[int, Problem, Stop, int], State | Solution | Point | None] | None = None
     finish: Callable[[int, Problem, Solution], None] | None = None
+    finish_pairs: Callable[[Mapping[int, SolvedPair], int], None] | None = None
     at_once: int | None = None
 
 

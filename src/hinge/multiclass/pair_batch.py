@@ -22,7 +22,7 @@ from hinge.multiclass.workers import HandOver, call_here, map_in_threads
 from hinge.result import Certificate, Point, Solution, Status, Trace, TraceRecord
 from hinge.rows_part import SharedRows
 from hinge.solvers import Decomposition, StopFlag
-from hinge.solvers.kernel.class_pairs import PairEnd, PairSettings, PairSolver
+from hinge.solvers.kernel.class_pairs import PairEnd, PairSettings, PairSolver, SolvedPair
 from hinge.solvers.kernel.dual_state import largest_set
 
 Floats = NDArray[np.float64]
@@ -100,6 +100,7 @@ class PairBatch:
         self._objective = objective
         self._numbers = numbers
         self._classes = sorted({which for number in numbers for which in pairs.pairs[number]})
+        self._places = {which: k for k, which in enumerate(self._classes)}
         places = ground.shared.places
         self._rows = [places(pairs.rows_of_class(which)) for which in self._classes]
         with np.errstate(over="ignore", under="ignore"):
@@ -133,10 +134,27 @@ class PairBatch:
 
             return check
 
-        ends = self._solved(plan, flag, check_until(deadlines.solving))
+        decided = self._settings(plan)
+        if decided is None:
+            return {}
+        settings, workers = decided
+        solver = self._solver(settings)
+        ends = self._solved(solver, workers, flag, check_until(deadlines.solving))
+        solutions = self._solutions(ends, plan, flag, check_until(deadlines.judging))
+        if plan.finish_pairs is not None and not flag:
+            solved = {
+                number: self._solved_pair(solver, number, *ends[number]) for number in solutions
+            }
+            plan.finish_pairs(solved, workers)
+        return solutions
+
+    def _solutions(
+        self, ends: Ends, plan: Plan, flag: StopFlag, check: Callable[[], None]
+    ) -> dict[int, Solution]:
+        """Return the solutions of pairs that the judge does not refuse."""
         began = time.perf_counter()
         try:
-            found = self._judged(ends, plan.threads, check_until(deadlines.judging))
+            found = self._judged(ends, plan.threads, check)
         except _Stopped:
             status = Status.INTERRUPTED if flag else Status.TIME_LIMIT
             inf = math.inf
@@ -158,24 +176,29 @@ class PairBatch:
         most = len(self._numbers) if plan.at_once is None else plan.at_once
         return max(1, min(plan.threads, most, len(self._numbers)))
 
-    def _solved(self, plan: Plan, flag: StopFlag, check: Any) -> Ends:
-        """Return where pairs arrive; those are left out that do not, or not in the memory."""
-        found: Ends = {}
-        decided = self._settings(plan)
-        if decided is None:
-            return found
-        settings, workers = decided
+    def _solver(self, settings: PairSettings) -> PairSolver:
         stored = [self._stored(rows) for rows in self._rows]
         given = self._rows, self._costs, stored
-        solver = PairSolver(self._ground.native, *given, self._objective.loss, settings)
-        place = {which: k for k, which in enumerate(self._classes)}
+        return PairSolver(self._ground.native, *given, self._objective.loss, settings)
+
+    def _classes_of(self, number: int) -> tuple[int, int]:
+        """Return the classes of a pair as places among those of this batch."""
+        first, second = self._pairs.pairs[number]
+        return self._places[first], self._places[second]
+
+    def _solved_pair(self, solver: PairSolver, number: int, end: PairEnd, _: float) -> SolvedPair:
+        weights = [self._pairs.weights_of_class(which) for which in self._pairs.pairs[number]]
+        return SolvedPair(solver, self._classes_of(number), end, np.concatenate(weights))
+
+    def _solved(self, solver: PairSolver, workers: int, flag: StopFlag, check: Any) -> Ends:
+        """Return where pairs arrive; those are left out that do not."""
+        found: Ends = {}
 
         def work(number: int, _: HandOver) -> None:
             began = time.perf_counter()
-            first, second = self._pairs.pairs[number]
             try:
                 check()
-                end = solver.solve(place[first], place[second], check)
+                end = solver.solve(*self._classes_of(number), check)
             except _Stopped:
                 return
             if end is not None:
@@ -224,8 +247,7 @@ class PairBatch:
         check()
         kernel, rows = self._objective.kernel, self._ground.shared.rows
         assert isinstance(kernel, InnerProductKernel)
-        place = {which: k for k, which in enumerate(self._classes)}
-        pairs = [(place[i], place[j]) for i, j in (self._pairs.pairs[k] for k in ends)]
+        pairs = [self._classes_of(number) for number in ends]
         alpha = []
         for (first, _), (end, _) in zip(pairs, ends.values(), strict=True):
             cut = len(self._rows[first])

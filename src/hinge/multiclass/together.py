@@ -6,8 +6,8 @@ share (:mod:`hinge.solvers.kernel.class_pairs`), and one certificate is made for
 (:mod:`hinge.certificates.pair_gap`). Points have the bits that they would have alone.
 
 Whatever is more than that is left to others: pairs that native code does not finish, not in a part
-of the time limit, or that the judge refuses, fits that somebody watches or wants to go on with,
-limits on steps.
+of the time limit, or that the judge refuses, fits that somebody watches or wants to go on with
+one by one, limits on steps.
 """
 
 from __future__ import annotations
@@ -100,8 +100,8 @@ def solve_together(
 def _takes(plan: Plan) -> bool:
     """Return whether nobody wants more of a fit than where its solver first arrives."""
     stop, solver = plan.stop, plan.solver
-    is_watched = plan.listeners or plan.resume is not None or plan.finish is not None
-    if is_watched or stop.steps is not None:
+    goes_on = plan.finish is not None and plan.finish_pairs is None
+    if plan.listeners or plan.resume is not None or goes_on or stop.steps is not None:
         return False
     if not (isinstance(solver, Decomposition) and solver.takes_native_rounds):
         return False

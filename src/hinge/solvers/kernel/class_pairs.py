@@ -18,14 +18,16 @@ from numpy.typing import NDArray
 from hinge._native import core
 from hinge.losses import Loss
 from hinge.solvers.kernel.dual_state import Ends, intercept_at
+from hinge.solvers.kernel.held_out import without_rows
 from hinge.solvers.kernel.resident import NO_LIMIT, WORK_A_CALL, WORK_A_ROUND
 from hinge.solvers.kernel.working_sets import MOST_PAIRS, fewest_rows
 
 Floats = NDArray[np.float64]
 Ids = NDArray[np.int64]
 
-_ARRIVED, _PAUSED = 0, 1  # why native code has ended, as it numbers them
+_ARRIVED, _PAUSED, _SLOW = 0, 1, 4  # why native code has ended, as it numbers them
 MOST_FEATURES = 4096  # of rows that are packed with all of them
+_FEWEST_TERMS, _MOST_TERMS = 64, 256  # that are packed at a time
 
 
 @dataclass(frozen=True)
@@ -40,12 +42,15 @@ class PairEnd:
         The intercept.
     steps, work : int
         Steps on pairs of rows; stored values touched, as if no kernel value were shared.
+    scores : ndarray of shape (n,)
+        Decision values of the rows without the intercept.
     """
 
     alpha: Floats
     intercept: float
     steps: int
     work: int
+    scores: Floats
 
 
 @dataclass(frozen=True)
@@ -95,6 +100,7 @@ class PairSolver:
         loss: Loss,
         settings: PairSettings,
     ) -> None:
+        self._rows, self._numbers = rows, [np.ascontiguousarray(ids) for ids in classes]
         self._stored, self._loss = stored, loss
         # What a class brings along as the first and as the second of a pair.
         self._sides = [[_program(loss, sign, of) for of in costs] for sign in (-1.0, 1.0)]
@@ -102,8 +108,7 @@ class PairSolver:
         values = sum(len(ids) ** 2 for ids in classes)
         share = min(1.0, settings.shared_mb * 2**20 / (4.0 * values))
         self._classes = [
-            core.ClassOfRows(rows, np.ascontiguousarray(ids), int(share * len(ids)))
-            for ids in classes
+            core.ClassOfRows(rows, ids, int(share * len(ids))) for ids in self._numbers
         ]
 
     def solve(self, first: int, second: int, check: Callable[[], None]) -> PairEnd | None:
@@ -116,30 +121,20 @@ class PairSolver:
         check : callable
             Called every few milliseconds; may raise to give up.
         """
-        loss = self._loss
-        sides = self._sides[0][first], self._sides[1][second]
-        linear, diagonal, lower, upper, costs = np.concatenate(sides, axis=1)
-        signs = np.repeat(np.array([-1, 1], dtype=np.int8), [side.shape[1] for side in sides])
-        settled = np.zeros(len(costs), dtype=bool)
-        program = core.ResidentProgram(linear, diagonal, lower, upper, settled, True)
-        beta, scores = np.zeros((2, len(costs)))
-        stored = max(1, (self._stored[first] + self._stored[second]) // len(costs))
+        linear, diagonal, lower, upper, costs = self._both(first, second)
+        count = len(costs)
+        program = core.ResidentProgram(
+            linear, diagonal, lower, upper, np.zeros(count, dtype=bool), True
+        )
+        beta, scores = np.zeros((2, count))
+        stored = self._stored_of(first, second)
         run = core.PairRun(
             self._classes[first],
             self._classes[second],
             program,
             beta,
             scores,
-            core.RoundLimits(
-                self._settings.tolerance,
-                fewest_rows(len(costs)),
-                self._settings.largest_set,
-                NO_LIMIT,
-                MOST_PAIRS,
-                stored,
-                WORK_A_CALL,
-                WORK_A_ROUND,
-            ),
+            self._limits(count, stored, self._settings.tolerance),
         )
         stop = _PAUSED
         while stop == _PAUSED:
@@ -147,9 +142,157 @@ class PairSolver:
             steps, computed, stop, up, down = run.advance()
         if stop != _ARRIVED:
             return None
-        intercept = intercept_at(Ends(up, down, is_balanced=True), loss, scores, signs, costs)
-        work = (computed + 2 * len(costs)) * stored
-        return PairEnd(np.abs(beta), intercept, steps, work)
+        ends = Ends(up, down, is_balanced=True)
+        intercept = intercept_at(ends, self._loss, scores, self.signs(first, second), costs)
+        work = (computed + 2 * count) * stored
+        return PairEnd(np.abs(beta), intercept, steps, work, scores)
+
+    def held_out_scores(
+        self,
+        pair: tuple[int, int],
+        end: PairEnd,
+        folds: Sequence[Ids],
+        violation: float,
+        check: Callable[[], None],
+        is_late: Callable[[], bool] = lambda: False,
+    ) -> list[Floats]:
+        """Return decision values of rows of a pair by machines that were not trained on them.
+
+        Each begins where the pair has arrived, without the coefficients of the rows, and may do
+        about as much as its part of the work of the pair.
+
+        Parameters
+        ----------
+        pair : tuple of int
+            The two classes.
+        end : PairEnd
+            Where their problem has arrived.
+        folds : sequence of ndarray of int
+            The rows of the pair that are held out together.
+        violation : float
+            Violation of the optimality conditions at which a machine is good enough.
+        check : callable
+            Called every few milliseconds; may raise to give up.
+        is_late : callable
+            Returns whether there is no time left; machines stay where they begin then.
+
+        Returns
+        -------
+        list of ndarray
+            The decision values of each fold's rows.
+        """
+        linear, diagonal, lower, upper, _ = self._both(*pair)
+        first, second = (self._classes[which] for which in pair)
+        beta = self.signs(*pair) * end.alpha
+        starts = without_rows(beta, lower, upper, folds)
+        scores = end.scores + self._sums(pair, starts - beta, check)
+        count, work = len(beta), max(1, end.work // len(folds))
+        limits = self._limits(count, self._stored_of(*pair), violation, work)
+        found = []
+        for held, start, sums in zip(folds, starts, scores, strict=True):
+            is_held = np.zeros(count, dtype=bool)
+            is_held[held] = True
+            program = core.ResidentProgram(linear, diagonal, lower, upper, is_held, True)
+            run = core.PairRun(first, second, program, start, sums, limits)
+            ends = _advanced(run, -(-work // WORK_A_CALL), check, is_late)
+            if ends is None:
+                group = np.full(count, -1, dtype=np.int8)
+                variables = core.ProgramVariables(start, lower, upper, group, is_held)
+                ends = core.gradient_ends(variables, sums + diagonal * start - linear)
+            found.append(sums[held] + Ends(*ends, is_balanced=True).intercept)
+        return found
+
+    def _both(self, first: int, second: int) -> Floats:
+        """Return what the dual program has of the rows of two classes."""
+        return np.concatenate((self._sides[0][first], self._sides[1][second]), axis=1)
+
+    def signs(self, first: int, second: int) -> NDArray[np.int8]:
+        """Return the signs of the rows of two classes: the second is the positive one."""
+        counts = [len(self._numbers[which]) for which in (first, second)]
+        return np.repeat(np.array([-1, 1], dtype=np.int8), counts)
+
+    def _stored_of(self, first: int, second: int) -> int:
+        """Return how many values are stored of a row of two classes."""
+        count = len(self._numbers[first]) + len(self._numbers[second])
+        return max(1, (self._stored[first] + self._stored[second]) // count)
+
+    def _limits(
+        self, count: int, stored: int, aim: float, work: int = WORK_A_CALL
+    ) -> core.RoundLimits:
+        return core.RoundLimits(
+            aim,
+            fewest_rows(count),
+            self._settings.largest_set,
+            NO_LIMIT,
+            MOST_PAIRS,
+            stored,
+            min(work, WORK_A_CALL),
+            WORK_A_ROUND,
+        )
+
+    def _sums(self, pair: tuple[int, int], changes: Floats, check: Callable[[], None]) -> Floats:
+        """Return what changes of coefficients, a row for each of several, do to all scores."""
+        numbers = np.concatenate([self._numbers[which] for which in pair])
+        changed = np.flatnonzero(changes.any(axis=0))
+        sums = np.zeros((len(numbers), len(changes)))
+        values = len(numbers) * self._stored_of(*pair)
+        limit = min(max(WORK_A_CALL // values, _FEWEST_TERMS), _MOST_TERMS)
+        for first in range(0, len(changed), limit):
+            check()
+            some = changed[first : first + limit]
+            terms = core.KernelTermsFloat(self._rows, numbers[some])
+            terms.add(self._rows, np.ascontiguousarray(changes[:, some]), 0, numbers, sums)
+        return np.ascontiguousarray(sums.T)
+
+
+def _advanced(
+    run: core.PairRun, calls: int, check: Callable[[], None], is_late: Callable[[], bool]
+) -> tuple[float, float] | None:
+    """Let a run go on; return the ends of its gradient, None if it does not know them."""
+    ends = None
+    for _ in range(calls):
+        check()
+        if is_late():
+            break
+        _, _, stop, up, down = run.advance()
+        ends = (
+            None if stop == _SLOW else (up, down)
+        )  # those of a slow run are of before its last set
+        if stop != _PAUSED:
+            break
+    return ends
+
+
+@dataclass(frozen=True)
+class SolvedPair:
+    """A pair of classes that has been solved, for those who go on from there.
+
+    Parameters
+    ----------
+    solver : PairSolver
+        What has solved it.
+    classes : tuple of int
+        The two classes, as the solver numbers them.
+    end : PairEnd
+        Where it has arrived.
+    weights : ndarray of shape (n,)
+        Weights of the rows of the first class, then of those of the second.
+    """
+
+    solver: PairSolver
+    classes: tuple[int, int]
+    end: PairEnd
+    weights: Floats
+
+    @property
+    def is_positive(self) -> NDArray[np.bool_]:
+        """Which rows are those of the second class."""
+        return self.solver.signs(*self.classes) > 0
+
+    @property
+    def scores(self) -> Floats:
+        """Decision values of the rows by the machine itself."""
+        return self.end.scores + self.end.intercept
 
 
 def _program(loss: Loss, sign: float, costs: Floats) -> Floats:

@@ -101,10 +101,8 @@ def _without(state: KernelState, held: Ids, aim: float) -> KernelState:
     lower, upper = program.lower.copy(), program.upper.copy()
     lower[held] = upper[held] = 0.0
     twin.__dict__["program"] = replace(program, lower=lower, upper=upper)
-    twin.beta = state.beta.copy()
-    twin.beta[held] = 0.0
-    if program.is_balanced:
-        _rebalance(twin.beta, program.lower, program.upper)
+    bounds = program.lower, program.upper
+    twin.beta = without_rows(state.beta, *bounds, [held], is_balanced=program.is_balanced)[0]
     changes = twin.beta - state.beta
     twin.queue = np.flatnonzero(changes)
     twin.queue_changes = changes[twin.queue]
@@ -113,15 +111,38 @@ def _without(state: KernelState, held: Ids, aim: float) -> KernelState:
     return twin
 
 
-def _rebalance(beta: Floats, lower: Floats, upper: Floats) -> None:
-    """Make the coefficients add up to zero by lessening few of the side that is too heavy.
+def without_rows(
+    beta: Floats, lower: Floats, upper: Floats, folds: Sequence[Ids], *, is_balanced: bool = True
+) -> Floats:
+    """Return coefficients of which those of some rows are zero, and others less for it.
 
-    Those strictly inside their bounds come first: their kernel rows are kept.
+    Where they must add up to zero, few of the side that is too heavy are lessened. Those strictly
+    inside their bounds come first: their kernel rows are kept.
+
+    Parameters
+    ----------
+    beta, lower, upper : ndarray of shape (n,)
+        Coefficients and their bounds.
+    folds : sequence of ndarray of int
+        The rows that are held out together.
+    is_balanced : bool, default=True
+        Whether coefficients add up to zero.
+
+    Returns
+    -------
+    ndarray of shape (n_folds, n)
+        The coefficients without each of the folds.
     """
-    excess = float(np.sum(beta))
-    heavy = np.flatnonzero(beta * excess > 0.0)
-    inside = (beta[heavy] > lower[heavy]) & (beta[heavy] < upper[heavy])
-    order = heavy[np.lexsort((-np.abs(beta[heavy]), ~inside))]
-    before = np.cumsum(np.abs(beta[order])) - np.abs(beta[order])
-    taken = np.clip(abs(excess) - before, 0.0, np.abs(beta[order]))
-    beta[order] -= np.sign(excess) * taken
+    left = np.tile(beta, (len(folds), 1))
+    for coefficients, held in zip(left, folds, strict=True):
+        coefficients[held] = 0.0
+    if not is_balanced:
+        return left
+    excess = left.sum(axis=1, keepdims=True)
+    sizes = np.where(left * excess > 0.0, np.abs(left), 0.0)
+    is_inside = (beta > lower) & (beta < upper)
+    order = np.lexsort((-np.abs(beta), ~is_inside))
+    sizes = sizes[:, order]
+    before = np.cumsum(sizes, axis=1) - sizes
+    left[:, order] -= np.sign(excess) * np.clip(np.abs(excess) - before, 0.0, sizes)
+    return left
