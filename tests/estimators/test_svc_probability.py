@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
@@ -14,11 +15,13 @@ from scipy.optimize import minimize
 from sklearn import svm
 from sklearn.base import clone
 from sklearn.datasets import load_digits
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss
 from sklearn.utils.fixes import parse_version
 from tests.estimators.data import cancer, three_classes, two_classes
 
 from hinge import SVC, Problem, Stop, solve
+from hinge.estimators import _calibration
 from hinge.estimators._calibration import held_out_parts
 from hinge.estimators._sigmoid import Scored, coupled, fit_sigmoid, fit_sigmoids
 from hinge.solvers.kernel.held_out import held_out_scores
@@ -157,8 +160,62 @@ def test_machines_without_some_rows_are_no_better_than_they_need_to_be() -> None
     fitted = (problem, solution.point, solution.state)
     loose, tight = (held_out_scores(fitted, folds, v, 10**12) for v in (0.5, 1e-5))
     for some, exact in zip(loose, tight, strict=True):
+        assert some is not None
+        assert exact is not None
         difference = np.max(np.abs(some - exact))
         assert 1e-3 < difference < 0.5
+
+
+def test_without_time_there_are_no_scores_of_other_machines() -> None:
+    X, y = two_classes(n=300)
+    problem = Problem(X, y, kernel="rbf", C=10.0)
+    solution = solve(problem, stop=Stop(gap=None, kkt=1e-5))
+    folds = held_out_parts(problem, np.random.default_rng(0))
+    fitted = (problem, solution.point, solution.state)
+    assert held_out_scores(fitted, folds, 1e-5, 10**12, is_late=lambda: True) == [None] * 3
+    looks = iter([False, False, *[True] * 10])
+    some = held_out_scores(fitted, folds, 1e-5, 10**12, is_late=lambda: next(looks))
+    assert [part is None for part in some] == [False, True, True]
+
+
+class _Clock:
+    """The time of a calibration, which is over after the fit."""
+
+    def perf_counter(self) -> float:
+        return math.inf
+
+
+@pytest.mark.parametrize("data", [two_classes, three_classes, digits])
+@pytest.mark.parametrize("kernel", ["rbf", "precomputed"])
+def test_a_time_limit_is_for_the_calibration_as_well(
+    data: Any, kernel: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = data()
+    if kernel == "precomputed":
+        X = X @ X.T
+    train, test = np.arange(len(y)) % 3 != 0, np.arange(len(y)) % 3 == 0
+    A, B = (
+        (X[train][:, train], X[test][:, train]) if kernel == "precomputed" else (X[train], X[test])
+    )
+    calm = SVC(probability=True, kernel=kernel, time_limit=1000.0).fit(A, y[train])
+    monkeypatch.setattr(_calibration, "time", _Clock())
+    pairs = len(calm.intercept_)
+    whose = "" if pairs == 1 else f" of {pairs} of {pairs} pairs of classes"
+    message = rf"no time left within time_limit=1000.0 to calibrate the probabilities{whose} on"
+    with pytest.warns(ConvergenceWarning, match=message) as caught:
+        late = SVC(probability=True, kernel=kernel, time_limit=1000.0).fit(A, y[train])
+    assert [w.filename for w in caught if w.category is ConvergenceWarning] == [__file__]
+    np.testing.assert_array_equal(late.dual_coef_, calm.dual_coef_)
+    assert np.any(late.probA_ != calm.probA_)
+    mine, other = (log_loss(y[test], m.predict_proba(B)) for m in (late, calm))
+    assert mine <= 1.5 * other + 0.05
+
+
+def test_no_limit_leaves_time_for_all() -> None:
+    X, y = three_classes()
+    free = SVC(probability=True).fit(X, y)
+    limited = SVC(probability=True, time_limit=1000.0).fit(X, y)
+    np.testing.assert_array_equal(free.probA_, limited.probA_)
 
 
 def test_of_many_rows_some_are_held_out() -> None:

@@ -63,6 +63,7 @@ def test_scores_are_those_of_machines_without_the_rows(
     X = np.random.default_rng(0).normal(size=(60, 3)).astype(np.float32)
     y = np.arange(50) >= 20
     for rows, scores in zip(folds, found, strict=True):
+        assert scores is not None
         weights = np.ones(50)
         weights[rows] = 0.0
         without = Problem(X[:50], y, kernel=RBF(0.5), sample_weight=weights)
@@ -72,26 +73,43 @@ def test_scores_are_those_of_machines_without_the_rows(
         np.testing.assert_allclose(scores, values + exact.intercept, atol=1e-3)
 
 
-def test_without_time_scores_are_those_of_the_machine_without_coefficients() -> None:
+def test_without_time_there_are_no_scores_of_other_machines() -> None:
     whole = solver()
     end = whole.solve(0, 1, lambda: None)
     assert end is not None
-    rows = np.arange(0, 50, 3)
-    asked: list[int] = []
-    given = (0, 1), end, [rows], 1e-4, lambda: asked.append(1)
-    (late,) = whole.held_out_scores(*given, is_late=lambda: True)
-    assert asked
-    X = np.random.default_rng(0).normal(size=(60, 3)).astype(np.float32)
-    (left,) = without_rows(
-        whole.signs(0, 1) * end.alpha,
-        np.repeat([-1.0, 0.0], [20, 30]),
-        np.repeat([0.0, 1.0], [20, 30]),
-        [rows],
-    )
-    assert np.all(left[rows] == 0.0)
-    assert np.sum(left) == pytest.approx(0.0, abs=1e-12)
-    values = RBF(0.5).block(X[rows], X[:50]) @ left
-    np.testing.assert_allclose(np.ptp(late - values), 0.0, atol=1e-5)
+    folds = [np.arange(part, 50, 3) for part in range(3)]
+    given = (0, 1), end, folds, 1e-4, lambda: None
+    assert whole.held_out_scores(*given, is_late=lambda: True) == [None] * 3
+
+
+def test_a_machine_that_is_under_way_when_the_time_is_over_is_taken_as_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    whole = solver()
+    end = whole.solve(0, 1, lambda: None)
+    assert end is not None
+    monkeypatch.setattr(class_pairs, "WORK_A_CALL", 1)
+    looks = iter([False, *[True] * 10])
+    given = (0, 1), end, [np.arange(0, 50, 3)], 1e-6, lambda: None
+    (late,) = whole.held_out_scores(*given, is_late=lambda: next(looks))
+    (calm,) = whole.held_out_scores(*given)
+    assert late is not None
+    assert calm is not None
+    assert 1e-6 < np.max(np.abs(late - calm)) < 1.0
+
+
+def test_what_is_left_without_rows_is_balanced() -> None:
+    beta = np.array([-1.0, -0.5, -0.5, 1.0, 0.7, 0.3])
+    lower, upper = np.repeat([-1.0, 0.0], 3), np.repeat([0.0, 1.0], 3)
+    folds = [np.array([0]), np.array([3, 4]), np.array([1, 5])]
+    found = without_rows(beta, lower, upper, folds)
+    for left, held in zip(found, folds, strict=True):
+        assert np.all(left[held] == 0.0)
+        assert np.sum(left) == pytest.approx(0.0, abs=1e-15)
+        assert np.all(np.abs(left) <= np.abs(beta))
+    np.testing.assert_allclose(found[0], [0.0, -0.5, -0.5, 1.0, 0.0, 0.0])  # inside ones first
+    free = without_rows(beta, lower, upper, folds[:1], is_balanced=False)
+    np.testing.assert_array_equal(free, [[0.0, *beta[1:]]])
 
 
 def test_it_asks_between_calls(monkeypatch: pytest.MonkeyPatch) -> None:

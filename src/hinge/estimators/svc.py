@@ -112,7 +112,8 @@ class SVC(CallbackSupportMixin, KernelClassifier):
         context says otherwise, -1 is every core. The result has the same bits for any number.
     time_limit : float or None, default=None
         Limit in seconds on the whole fit, greater than 0. Time for the last certificates is set
-        aside, as much as they are forecast to take.
+        aside, as much as they are forecast to take. It is for the calibration of probabilities,
+        too: without time for it they are cruder, which a ``ConvergenceWarning`` says.
     callback : callable or None, default=None
         Called with a ``ClassEvent`` after every step of the solver, on the thread that called
         ``fit``; if it returns True the fit ends there, without a warning. Its ``label`` is the
@@ -309,9 +310,11 @@ class SVC(CallbackSupportMixin, KernelClassifier):
             listeners = fit_listeners(stack, self, names, VIOLATION, arguments, attributes)
             plan = fit_plan(options, began, listeners, self.callback)
             flag = stack.enter_context(listening())
-            calibrator = Calibrator(options.seed, len(pairs), flag) if wants else None
+            calibrator = None
             plan = replace(plan, at_once=at_once)
-            if calibrator is not None:
+            if wants:
+                limit = math.inf if options.stop.seconds is None else options.stop.seconds
+                calibrator = Calibrator(options.seed, len(pairs), flag, began + limit)
                 finish, finish_pairs = calibrator.finish, calibrator.finish_pairs
                 plan = replace(plan, finish=finish, finish_pairs=finish_pairs)
             self.approximations_ = None
@@ -329,6 +332,8 @@ class SVC(CallbackSupportMixin, KernelClassifier):
         if flag:
             raise interruption(began, solutions)
         self._warn_unless_solved(options, rows, labels)
+        if calibrator is not None:
+            calibrator.warn_if_late(self.time_limit, 3 + WRAPPED_FRAMES)
         return self
 
     def _warm_points(self, pairs: ClassPairs, C: float) -> list[Point | None]:

@@ -155,7 +155,7 @@ class PairSolver:
         violation: float,
         check: Callable[[], None],
         is_late: Callable[[], bool] = lambda: False,
-    ) -> list[Floats]:
+    ) -> list[Floats | None]:
         """Return decision values of rows of a pair by machines that were not trained on them.
 
         Each begins where the pair has arrived, without the coefficients of the rows, and may do
@@ -174,13 +174,15 @@ class PairSolver:
         check : callable
             Called every few milliseconds; may raise to give up.
         is_late : callable
-            Returns whether there is no time left; machines stay where they begin then.
+            Returns whether there is no time left; a machine that is under way is taken as it is.
 
         Returns
         -------
-        list of ndarray
-            The decision values of each fold's rows.
+        list of ndarray or None
+            The decision values of each fold's rows; None where there was no time for them.
         """
+        if is_late():
+            return [None] * len(folds)
         linear, diagonal, lower, upper, _ = self._both(*pair)
         first, second = (self._classes[which] for which in pair)
         beta = self.signs(*pair) * end.alpha
@@ -188,7 +190,7 @@ class PairSolver:
         scores = end.scores + self._sums(pair, starts - beta, check)
         count, work = len(beta), max(1, end.work // len(folds))
         limits = self._limits(count, self._stored_of(*pair), violation, work)
-        found = []
+        found: list[Floats | None] = []
         for held, start, sums in zip(folds, starts, scores, strict=True):
             is_held = np.zeros(count, dtype=bool)
             is_held[held] = True
@@ -250,9 +252,9 @@ def _advanced(
 ) -> tuple[float, float] | None:
     """Let a run go on; return the ends of its gradient, None if it does not know them."""
     ends = None
-    for _ in range(calls):
+    for call in range(calls):
         check()
-        if is_late():
+        if call and is_late():
             break
         _, _, stop, up, down = run.advance()
         ends = (

@@ -27,7 +27,8 @@ def held_out_scores(
     violation: float,
     work: int,
     is_over: Callable[[], bool] = lambda: False,
-) -> list[Floats]:
+    is_late: Callable[[], bool] = lambda: False,
+) -> list[Floats | None]:
     """Return the decision values of rows by machines that were not trained on them.
 
     Parameters
@@ -43,12 +44,16 @@ def held_out_scores(
         Stored values that the solver may touch for each fold, before it ends with what it has.
     is_over : callable
         Returns whether to give up; what is returned then is of no use.
+    is_late : callable
+        Returns whether there is no time left; a machine whose scores are known is taken as it is.
 
     Returns
     -------
-    list of ndarray
-        The decision values of each fold's rows.
+    list of ndarray or None
+        The decision values of each fold's rows; None where there was no time for them.
     """
+    if is_late():
+        return [None] * len(folds)
     problem, point, state = fitted
     if not isinstance(state, KernelState):
         solver = Decomposition(_CACHE_MB, shrinking=False)
@@ -59,7 +64,7 @@ def held_out_scores(
         place = np.full(problem.n_rows, -1)
         place[state.program.present] = np.arange(len(state.program.present))
     begun = _whole(state, solver)
-    scores = []
+    scores: list[Floats | None] = []
     for rows in folds:
         held = place[rows]
         twin = _without(begun, held, violation)
@@ -70,8 +75,10 @@ def held_out_scores(
                 ends = twin.ends(twin.gradient())
                 if ends.violation <= violation or twin.work > limit:
                     break
+            if is_late():
+                break
             solver.step(twin, work)
-        scores.append(twin.scores[held] + ends.intercept)
+        scores.append(twin.scores[held] + ends.intercept if twin.is_complete else None)
     return scores
 
 
