@@ -33,7 +33,7 @@ from hinge import (
     kernels,
 )
 from hinge.errors import HingeError
-from hinge.estimators._kernel_options import problems_at_once
+from hinge.estimators._kernel_options import problems_at_once, solver_of
 from hinge.rows import Rows
 from hinge.solvers import Decomposition, DualCoordinate
 
@@ -401,3 +401,15 @@ def test_what_pairs_keep_does_not_depend_on_threads(cache_size: float, at_once: 
         np.testing.assert_array_equal(models[0].support_, other.support_)
         np.testing.assert_array_equal(models[0].dual_coef_, other.dual_coef_)
         np.testing.assert_array_equal(models[0].intercept_, other.intercept_)
+
+
+@pytest.mark.parametrize(
+    "solver", ["auto", "decomposition", "smo", "active-set", "gradient-projection"]
+)
+def test_every_solver_that_keeps_kernel_rows_has_its_share_of_the_cache(solver: str) -> None:
+    found: Any = solver_of(SVC(solver=solver, cache_size=50, shrinking=False), at_once=2)
+    assert found.cache_mb == 25.0
+    assert getattr(found, "shrinking", False) is False
+    X, y = three_classes()
+    model = SVC(solver=solver, cache_size=1, tol=1e-2).fit(X, y)
+    assert {solution.status for solution in model.solutions_} == {Status.SOLVED}

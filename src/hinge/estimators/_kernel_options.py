@@ -149,6 +149,11 @@ def solver_of(model: Any, at_once: int) -> str | Solver:
         if model.solver == kind.name or (model.solver == "auto" and kind is Decomposition):
             tolerance = model.tol or _TIGHT
             return kind(cache_mb=cache / at_once, shrinking=shrinking, tolerance=tolerance)
+    from hinge.solvers import ActiveSet, GradientProjection  # noqa: PLC0415 - few fits need them
+
+    for other in (ActiveSet, GradientProjection):
+        if model.solver == other.name:
+            return other(cache_mb=cache / at_once)
     return model.solver
 
 
