@@ -95,7 +95,7 @@ def test_weights_of_linear_kernels(data: Any, make: Any) -> None:
 
 INVALID: list[tuple[dict[str, Any], str]] = [
     ({"C": 0}, r"C must be greater than 0; got 0"),
-    ({"C": float("inf")}, r"C must be finite; got inf"),
+    ({"C": float("inf")}, r"C must be finite; got inf\. A hard margin .* hinge\.LinearSVC"),
     ({"kernel": "rfb"}, r"kernel must be one of .* got 'rfb'. Did you mean 'rbf'\?"),
     ({"kernel": 3}, r"kernel must be one of .* got 3"),
     ({"degree": -1}, r"degree must be an integer of at least 0; got -1"),
@@ -413,3 +413,30 @@ def test_every_solver_that_keeps_kernel_rows_has_its_share_of_the_cache(solver: 
     X, y = three_classes()
     model = SVC(solver=solver, cache_size=1, tol=1e-2).fit(X, y)
     assert {solution.status for solution in model.solutions_} == {Status.SOLVED}
+
+
+@pytest.mark.parametrize("form", [np.asarray, np.float32, sp.csr_array])
+def test_a_matrix_that_is_not_symmetric_is_refused(form: Any) -> None:
+    X, y = two_classes()
+    K = X @ X.T
+    K[3, 7], K[7, 3] = 2.0, -1.5
+    K[5, 2] += 0.1
+    one, other = r"X\[3, 7\] is 2", r"X\[7, 3\] is -1.5"
+    message = f"must be symmetric; ({one} but {other}|{other} but {one})"
+    with pytest.raises(HingeError, match=message):
+        SVC(kernel="precomputed").fit(form(K), y)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_rounding_is_no_lack_of_symmetry(form: Any) -> None:
+    X, y = two_classes()
+    X = np.hstack((X, np.random.default_rng(0).normal(size=(len(y), 3000)))).astype(np.float32)
+    K = X @ X.T
+    backwards = np.ascontiguousarray(X[:, ::-1])
+    K = np.tril(K) + np.triu(backwards @ backwards.T, 1)  # other sums, other rounding
+    K[0, 1] *= 1.001
+    model = SVC(kernel="precomputed").fit(form(K), y)
+    assert model.solution_.status is Status.SOLVED
+    SVC(kernel="precomputed").fit(
+        form(np.diag(np.where(y == 1, 1.0, 2.0))), y
+    )  # rows of zeros but one

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,7 +22,7 @@ from hinge.kernels import (
 from hinge.kernels.gamma import checked_gamma
 from hinge.losses import get_loss
 from hinge.multiclass import Objective
-from hinge.parameters import count, not_negative, positive, real_number
+from hinge.parameters import count, not_negative, positive, positive_or_infinite, real_number
 from hinge.problem import Intercept
 from hinge.result import Stop
 from hinge.rows import Rows
@@ -76,10 +77,20 @@ def kernel_objective(model: Any) -> Objective:
     """
     return Objective(
         loss=get_loss(check.choice("loss", getattr(model, "loss", "hinge"), LOSSES)),
-        C=positive(model.C, "C"),
+        C=_finite_cost(model.C),
         intercept=Intercept.FREE,
         kernel=kernel_of(model),
     )
+
+
+def _finite_cost(C: Any) -> float:
+    if positive_or_infinite(C, "C") == math.inf:
+        message = (
+            "C must be finite; got inf. A hard margin is there for linear machines: use "
+            "hinge.LinearSVC(C=float('inf')). With a kernel, use a large C, such as 1e6."
+        )
+        raise InvalidParameterError(message)
+    return float(C)
 
 
 def kernel_of(model: Any) -> Kernel:

@@ -120,7 +120,8 @@ class KernelDualCoordinate(DualSolver):
         if problem.intercept is Intercept.FREE:
             reason = (
                 "it moves one coefficient at a time, and a free intercept ties them together; use "
-                "solver='decomposition' or 'smo', or intercept='none'."
+                "solver='decomposition' or 'smo', or hinge.solve and a Problem with "
+                "intercept='none'. An SVC always has an intercept."
             )
             return Support(False, reason)
         return Support(True)
