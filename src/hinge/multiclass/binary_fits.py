@@ -12,14 +12,16 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from hinge.multiclass.workers import HandOver, call_here, map_in_threads
 from hinge.problem import Problem
 from hinge.result import Certificate, Point, Solution, Status, Stop, Trace
 from hinge.solvers import Event, Settings, Solver, State, StopFlag, get_solver, run
-from hinge.solvers.kernel.class_pairs import SolvedPair
 from hinge.threads import single_threaded_blas
+
+if TYPE_CHECKING:
+    from hinge.solvers.kernel.class_pairs import SolvedPair
 
 _WORTH_A_ROUND = 0.05  # share of the time limit below which no further round is begun
 _NEVER_BEGUN = "training was stopped before this {} began: nothing is proven"

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from hinge.errors import InvalidParameterError
-from hinge.parameters import count
 from hinge.problem import Problem
 from hinge.result import Point, Solution, Stop
 from hinge.solvers.protocol import State
 
+_SEEDS = 2**64
 _LONGEST = 60  # characters of what was got that a message shows
 
 
@@ -112,14 +113,17 @@ def given_observers(observers: Any) -> tuple[Callable[[Any], Any], ...]:
 
 
 def given_seed(seed: Any) -> int:
-    """Return the seed of every random choice.
+    """Return the seed of every random choice: any integer, of which 64 bits count.
 
     Parameters
     ----------
     seed : object
         What the caller passed.
     """
-    return count(seed, "seed")
+    if isinstance(seed, numbers.Integral) and not isinstance(seed, bool):
+        return int(seed) % _SEEDS
+    message = f"seed must be an integer; got {_shown(seed)}."
+    raise InvalidParameterError(message)
 
 
 def _shown(value: Any) -> str:
