@@ -29,7 +29,6 @@ from numpy.typing import NDArray
 
 from hinge.block_map import map_runs
 from hinge.certificates.hard_margin import DualBounds, hard_dual
-from hinge.certificates.kernel_gap import kernel_gap
 from hinge.certificates.kkt import DualSums, check_point, condition_violations
 from hinge.certificates.row_groups import sum_rounding
 from hinge.certificates.row_sums import RowSums, row_sums
@@ -85,6 +84,10 @@ def gap(
     """
     check_point(problem, point)
     if problem.kernel is not None:
+        from hinge.certificates.kernel_gap import (  # noqa: PLC0415 - linear machines spare it
+            kernel_gap,
+        )
+
         wanted = callable(region) or region  # it takes no pass of its own
         return kernel_gap(problem, point, threads=threads, check=check, region=wanted)
     with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hinge.block_map import map_blocks
-from hinge.certificates.kernel_scores import training_scores
 from hinge.errors import InvalidParameterError
 from hinge.losses import Loss
 from hinge.problem import Intercept, Problem
@@ -182,6 +181,10 @@ def _kernel_violation(problem: Problem, point: Point) -> Violation:
     alpha = point.dual_coef
     assert alpha is not None
     with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
+        from hinge.certificates.kernel_scores import (  # noqa: PLC0415 - linear machines spare it
+            training_scores,
+        )
+
         scores = training_scores(problem, point).values
         margins = problem.signs * (scores + point.intercept)
         violations = row_violations(problem.loss, margins, alpha, problem.costs)
