@@ -12,7 +12,7 @@ from hinge.lowrank.cholesky import IncompleteCholesky, Pilot
 from hinge.lowrank.factorise import begin, finished
 from hinge.lowrank.pivots import Coordinates
 from hinge.lowrank.sample import WEIGHTED_SHARE, SampledPivots
-from hinge.machines import source
+from hinge.machines.source import source
 from hinge.multiclass import pair_factor
 from hinge.rows import Rows
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from hinge.kernels import RBF
-from hinge.machines import KernelCache, KernelSource, source
+from hinge.machines import KernelCache, KernelSource
+from hinge.machines.source import source
 from hinge.rows import Rows
 
 N = 60

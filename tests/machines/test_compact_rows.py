@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from hinge.kernels import RBF, Laplacian, Polynomial
-from hinge.machines import source
+from hinge.machines.source import source
 from hinge.rows import Rows
 
 N, WIDTH = 150, 300  # more rows than a tile has, more features than a chunk

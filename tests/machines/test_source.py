@@ -7,7 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 from hinge.kernels import RBF, CallableKernel, ChiSquared, Laplacian, Linear, Polynomial
-from hinge.machines import KernelSource, source
+from hinge.machines import KernelSource
+from hinge.machines.source import source
 from hinge.rows import Rows
 
 N = 700

@@ -11,7 +11,7 @@ import hinge
 from hinge import Problem, Status, Stop, solve
 from hinge.kernels import RBF
 from hinge.losses import Huber, SquaredHinge
-from hinge.machines import source as source_of
+from hinge.machines.source import source as source_of
 from hinge.rows import Rows
 from hinge.solvers import KernelNewton
 from hinge.solvers.kernel import kernel_sum, newton_pieces

@@ -16,7 +16,8 @@ from hinge.lowrank.lanczos import Projection, leading_directions
 from hinge.lowrank.nystroem import leverage_columns, uniform_columns
 from hinge.lowrank.pivots import inverse_of
 from hinge.lowrank.weighted import weighted_directions
-from hinge.machines import KernelSource, source
+from hinge.machines import KernelSource
+from hinge.machines.source import source
 from hinge.parameters import count, positive, real_number
 from hinge.rows import Rows
 from hinge.threads import single_threaded_blas

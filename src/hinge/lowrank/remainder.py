@@ -25,7 +25,8 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from hinge.lowrank.factor import Factor
-from hinge.machines import KernelSource, source
+from hinge.machines import KernelSource
+from hinge.machines.source import source
 from hinge.parameters import count, positive
 from hinge.rows import Rows
 from hinge.threads import single_threaded_blas

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from hinge.kernels import Kernel
 from hinge.lowrank.cholesky import IncompleteCholesky, Pilot
-from hinge.machines import source
+from hinge.machines.source import source
 from hinge.rows import Rows
 
 Floats = NDArray[np.float64]

@@ -23,7 +23,7 @@ from hinge.lowrank import Factor
 from hinge.lowrank.cholesky import IncompleteCholesky
 from hinge.lowrank.factorise import begin, finished, most_columns
 from hinge.lowrank.sample import SampledPivots
-from hinge.machines import source
+from hinge.machines.source import source
 from hinge.problem import Problem
 from hinge.result import Stop
 from hinge.rows import Rows

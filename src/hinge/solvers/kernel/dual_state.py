@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 
 from hinge._native import core
 from hinge.losses import Loss
-from hinge.machines import KernelCache, KernelSource, source
+from hinge.machines import KernelCache, KernelSource
+from hinge.machines.source import source
 from hinge.problem import Intercept, Problem
 from hinge.result import Point, Progress
 from hinge.solvers.kernel.intercept import intercept_between

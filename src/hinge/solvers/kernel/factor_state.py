@@ -15,7 +15,8 @@ import numpy as np
 from hinge.labels import WeightsAsRead
 from hinge.lowrank.cholesky import IncompleteCholesky
 from hinge.lowrank.factorise import begin
-from hinge.machines import KernelSource, source
+from hinge.machines import KernelSource
+from hinge.machines.source import source
 from hinge.problem import Problem
 from hinge.rows import Rows
 from hinge.solvers.kernel.active_state import ActiveState
