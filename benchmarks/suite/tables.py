@@ -88,8 +88,8 @@ def _ratios(report: Report, gap: float) -> str:
         rows.append([task["title"], _time(ours), *cells])
     header = ["task", f"{report.ours} (s)", *_rivals(report)]
     text = (
-        "Below 1 hinge is faster. `not reached`: no setting of that method that was run gets there; "
-        "settings that take longer than the command's limit are not run."
+        "Below 1 hinge is faster. `not reached`: no setting of that method that was run gets "
+        "there; settings that take longer than the command's limit are not run."
     )
     return f"## Ratio hinge / other, to relative gap {gap:g}\n\n{text}\n\n" + table(header, rows)
 
