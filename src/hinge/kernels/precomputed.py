@@ -138,7 +138,7 @@ def _differences(rows: Rows) -> Iterator[tuple[Ids, Ids, Floats]]:
     """Yield rows, columns, and by how much values there differ from those across the diagonal."""
     if rows.is_sparse:
         difference = (rows.matrix - rows.matrix.T).tocoo()
-        first, second = (np.asarray(ids, dtype=np.int64) for ids in difference.coords)
+        first, second = (ids.astype(np.int64) for ids in (difference.row, difference.col))
         yield first, second, np.abs(difference.data).astype(np.float64)
         return
     columns = np.arange(rows.n_rows)[None, :]
