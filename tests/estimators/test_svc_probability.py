@@ -24,6 +24,7 @@ from hinge import SVC, Problem, Stop, solve
 from hinge.estimators import _calibration
 from hinge.estimators._calibration import held_out_parts
 from hinge.estimators._sigmoid import Scored, coupled, fit_sigmoid, fit_sigmoids
+from hinge.multiclass import together
 from hinge.solvers.kernel.held_out import held_out_scores
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*probability.*deprecated:FutureWarning")
@@ -103,6 +104,21 @@ def test_pairs_of_classes_are_solved_together_and_then_calibrated(n_jobs: int) -
     again = SVC(probability=True).fit(X, y)
     np.testing.assert_array_equal(model.probA_, again.probA_)
     np.testing.assert_array_equal(model.probB_, again.probB_)
+
+
+def test_pairs_that_are_solved_alone_keep_their_own_sigmoids(monkeypatch) -> None:
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2, 3], [30, 30, 30, 80])
+    X = rng.normal(size=(len(y), 2)) + 1.5 * np.array([[0, 0], [2, 0], [0, 2], [2, 2]])[y]
+    monkeypatch.setattr(together, "MOST_ROWS", 70)  # pairs of the last class are larger
+    mixed = SVC(probability=True).fit(X, y)
+    monkeypatch.setattr(together, "MOST_ROWS", 0)
+    alone = SVC(probability=True).fit(X, y)
+    assert mixed.probA_.shape == mixed.probB_.shape == (6,)
+    of_last = [2, 4, 5]
+    np.testing.assert_array_equal(mixed.probA_[of_last], alone.probA_[of_last])
+    # The others are calibrated on the same rows, by machines that stop at another place.
+    np.testing.assert_allclose(mixed.predict_proba(X), alone.predict_proba(X), atol=0.1)
 
 
 def test_sigmoids_of_several_machines_are_those_of_each() -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 import numpy as np
@@ -104,7 +104,7 @@ class Calibrator:
         """
         if self._flag:
             return
-        most = _MOST_ROWS_LATE if self._is_late(number) else _MOST_ROWS
+        most = _MOST_ROWS_LATE if self._is_late() else _MOST_ROWS
         folds = held_out_parts(problem, self._generator(number), most)
         if folds:
             scores = np.concatenate(self._scored_parts(number, problem, solution, folds))
@@ -129,8 +129,9 @@ class Calibrator:
             _VIOLATION,
             solution.work // len(folds),
             is_over=lambda: bool(self._flag),
-            is_late=lambda: self._is_late(number),
+            is_late=self._is_late,
         )
+        self._note_late(number, parts)
         return [
             _own_scores(problem, solution.point, rows) if part is None else part
             for rows, part in zip(folds, parts, strict=True)
@@ -146,9 +147,9 @@ class Calibrator:
         threads : int
             How many may be calibrated at a time.
         """
-        # Drawn in one go: a generator for each would take longer than its draws.
-        rng = self._generator(min(pairs, default=0))
-        folds = {number: _parts_of_pair(pair, rng) for number, pair in pairs.items()}
+        folds = {
+            number: _parts_of_pair(pair, self._generator(number)) for number, pair in pairs.items()
+        }
         scored: dict[int, Scored] = {}
 
         def work(number: int, _: HandOver) -> None:
@@ -170,7 +171,8 @@ class Calibrator:
         if not folds:
             return Scored(pair.scores, pair.is_positive, pair.weights)
         given = pair.classes, pair.end, folds, _VIOLATION
-        parts = pair.solver.held_out_scores(*given, self._check, lambda: self._is_late(number))
+        parts = pair.solver.held_out_scores(*given, self._check, self._is_late)
+        self._note_late(number, parts)
         known = [
             pair.scores[rows] if part is None else part
             for rows, part in zip(folds, parts, strict=True)
@@ -185,12 +187,13 @@ class Calibrator:
         if self._flag:
             raise _GivenUp
 
-    def _is_late(self, number: int) -> bool:
-        """Return whether the time is over, and take a note of it."""
-        is_late = time.perf_counter() > self._deadline
-        if is_late:
+    def _is_late(self) -> bool:
+        return time.perf_counter() > self._deadline
+
+    def _note_late(self, number: int, parts: Sequence[Floats | None]) -> None:
+        """Take a note of a pair if there was no time for some of its parts."""
+        if any(part is None for part in parts):
             self.late.add(number)
-        return is_late
 
     def warn_if_late(self, time_limit: float | None, stacklevel: int) -> None:
         """Say so if the time limit has left no time for some of the probabilities.

@@ -62,6 +62,9 @@ def solve_one_vs_one(
         untrained=lambda place: Point(np.zeros(0), 0.0, np.zeros(pairs.size(left[place]))),
         unit="class" if len(pairs) == 1 else "pair of classes",
     )
+    if plan.finish is not None:
+        finish = plan.finish
+        plan = replace(plan, finish=lambda place, *solved: finish(left[place], *solved))
     if plan.stop.seconds is not None:
         seconds = max(0.0, plan.stop.seconds - (time.perf_counter() - began))
         plan = replace(plan, stop=replace(plan.stop, seconds=seconds))

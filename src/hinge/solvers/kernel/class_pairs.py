@@ -192,6 +192,9 @@ class PairSolver:
         limits = self._limits(count, self._stored_of(*pair), violation, work)
         found: list[Floats | None] = []
         for held, start, sums in zip(folds, starts, scores, strict=True):
+            if is_late():
+                found.append(None)
+                continue
             is_held = np.zeros(count, dtype=bool)
             is_held[held] = True
             program = core.ResidentProgram(linear, diagonal, lower, upper, is_held, True)
@@ -257,9 +260,8 @@ def _advanced(
         if call and is_late():
             break
         _, _, stop, up, down = run.advance()
-        ends = (
-            None if stop == _SLOW else (up, down)
-        )  # those of a slow run are of before its last set
+        # Those of a slow run are of before its last set.
+        ends = None if stop == _SLOW else (up, down)
         if stop != _PAUSED:
             break
     return ends
