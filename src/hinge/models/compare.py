@@ -46,7 +46,8 @@ def compare(
     ----------
     model_a, model_b : LinearSVC or SVC
         Fitted ``LinearSVC`` or, with two classes, ``SVC(kernel="linear")``, of hinge or of
-        ``sklearn.svm``. Their parameters must name the same objective.
+        ``sklearn.svm``. Their parameters must name the same objective. An ``SVC`` is judged by its
+        weights alone, without its dual coefficients.
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
         The rows that they were fitted on.
     y : array-like of shape (n_samples,)
