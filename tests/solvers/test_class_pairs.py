@@ -89,11 +89,13 @@ def test_a_machine_that_is_under_way_when_the_time_is_over_is_taken_as_it_is(
     end = whole.solve(0, 1, lambda: None)
     assert end is not None
     monkeypatch.setattr(class_pairs, "WORK_A_CALL", 1)
-    looks = iter([False, *[True] * 10])
-    given = (0, 1), end, [np.arange(0, 50, 3)], 1e-6, lambda: None
-    (late,) = whole.held_out_scores(*given, is_late=lambda: next(looks))
-    (calm,) = whole.held_out_scores(*given)
+    looks = iter([False, False, *[True] * 10])  # before all machines, and before the first
+    folds = [np.arange(0, 50, 3), np.arange(1, 50, 3)]
+    given = (0, 1), end, folds, 1e-6, lambda: None
+    late, never_begun = whole.held_out_scores(*given, is_late=lambda: next(looks))
+    calm, _ = whole.held_out_scores(*given)
     assert late is not None
+    assert never_begun is None
     assert calm is not None
     assert 1e-6 < np.max(np.abs(late - calm)) < 1.0
 
