@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 import typing
 
-from hinge import certificates, kernels, losses, solvers
+from hinge import certificates, kernels, later, losses, solvers
 from hinge.errors import (
     DataFileError,
     HingeError,
@@ -102,15 +101,7 @@ _LOADED_LATER = {
     "save": "hinge.models.files",
 }
 
-
-def __getattr__(name: str) -> typing.Any:
-    if name not in _LOADED_LATER:
-        message = f"module 'hinge' has no attribute {name!r}"
-        raise AttributeError(message)
-    module = importlib.import_module(_LOADED_LATER[name])
-    value = module if module.__name__ == f"hinge.{name}" else getattr(module, name)
-    globals()[name] = value
-    return value
+__getattr__ = later.loaded_later(__name__, _LOADED_LATER)
 
 
 def __dir__() -> list[str]:

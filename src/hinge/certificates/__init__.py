@@ -11,6 +11,7 @@ from hinge.certificates.gap import gap
 from hinge.certificates.hard_margin import margin_interval
 from hinge.certificates.kkt import Violation, kkt
 from hinge.certificates.settled import OptimumRegion
+from hinge.later import loaded_later
 
 if typing.TYPE_CHECKING:
     from hinge.certificates.kernel_region import KernelRegion
@@ -18,15 +19,8 @@ if typing.TYPE_CHECKING:
 __all__ = ["KernelRegion", "OptimumRegion", "Violation", "gap", "kkt", "margin_interval"]
 
 
-def __getattr__(name: str) -> typing.Any:
-    if name != "KernelRegion":
-        message = f"module 'hinge.certificates' has no attribute {name!r}"
-        raise AttributeError(message)
-    from hinge.certificates.kernel_region import (  # noqa: PLC0415 - linear machines spare it
-        KernelRegion,
-    )
-
-    return KernelRegion
+# It comes with the judge of kernel machines, which linear ones spare.
+__getattr__ = loaded_later(__name__, {"KernelRegion": "hinge.certificates.kernel_region"})
 
 
 def __dir__() -> list[str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 import typing
+
+from hinge.later import loaded_later
 
 if typing.TYPE_CHECKING:
     from hinge.machines.block import kernel_block
@@ -44,14 +45,7 @@ _LOADED_LATER = {
     "kernel_block": "hinge.machines.block",
 }
 
-
-def __getattr__(name: str) -> typing.Any:
-    if name not in _LOADED_LATER:
-        message = f"module 'hinge.machines' has no attribute {name!r}"
-        raise AttributeError(message)
-    value = getattr(importlib.import_module(_LOADED_LATER[name]), name)
-    globals()[name] = value
-    return value
+__getattr__ = loaded_later(__name__, _LOADED_LATER)
 
 
 def __dir__() -> list[str]:

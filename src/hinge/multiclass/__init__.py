@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 import typing
 
+from hinge.later import loaded_later
 from hinge.multiclass.binary_fits import Listener, Plan, has_begun
 from hinge.multiclass.class_pairs import ClassPairs
 from hinge.multiclass.fingerprint import data_fingerprint
@@ -40,14 +40,7 @@ _LOADED_LATER = {
     "solve_one_vs_one": "hinge.multiclass.one_vs_one",
 }
 
-
-def __getattr__(name: str) -> typing.Any:
-    if name not in _LOADED_LATER:
-        message = f"module 'hinge.multiclass' has no attribute {name!r}"
-        raise AttributeError(message)
-    value = getattr(importlib.import_module(_LOADED_LATER[name]), name)
-    globals()[name] = value
-    return value
+__getattr__ = loaded_later(__name__, _LOADED_LATER)
 
 
 def __dir__() -> list[str]:

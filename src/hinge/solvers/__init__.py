@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 import typing
 
+from hinge.later import loaded_later
 from hinge.solvers.driver import Event, Observer, Settings, run, solve
 from hinge.solvers.interrupt import StopFlag, listening
 from hinge.solvers.protocol import Solver, State, Support
@@ -90,14 +90,7 @@ _LOADED_LATER = {
     "exact_path": "hinge.solvers.kernel.exact_path",
 }
 
-
-def __getattr__(name: str) -> typing.Any:
-    if name not in _LOADED_LATER:
-        message = f"module 'hinge.solvers' has no attribute {name!r}"
-        raise AttributeError(message)
-    value = getattr(importlib.import_module(_LOADED_LATER[name]), name)
-    globals()[name] = value
-    return value
+__getattr__ = loaded_later(__name__, _LOADED_LATER)
 
 
 def __dir__() -> list[str]:
