@@ -199,12 +199,11 @@ void bind_dual_coordinate(nb::module_& module) {
         .def(
             "__init__",
             [](DualProgram* self, double linear, double curvature, double reach, double constant,
-               bool free_intercept) {
-                new (self)
-                    DualProgram{nullptr, 0, linear, curvature, reach, constant, free_intercept};
+               double scale) {
+                new (self) DualProgram{nullptr, 0, linear, curvature, reach, constant, scale};
             },
             nb::kw_only(), nb::arg("linear"), nb::arg("curvature"), nb::arg("reach"),
-            nb::arg("constant"), nb::arg("free_intercept"));
+            nb::arg("constant"), nb::arg("scale"));
 
     nb::class_<Arrays>(module, "DualArrays", "The arrays that a run lives in.")
         .def(nb::init<Array<double, 2>, Array<double, 1>, Array<std::uint32_t, 1>, Array<double, 2>,

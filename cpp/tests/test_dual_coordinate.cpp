@@ -35,16 +35,21 @@ struct Data {
 
 enum class Loss { hinge, squared_hinge, huber };
 
-DualProgram program_of(Loss loss, double constant, bool free_intercept = false) {
+// With the constant feature of the sweeps and that of the problem, infinite for a free intercept.
+DualProgram program_of(Loss loss, double constant, double scale) {
     constexpr double h = 0.5;
     switch (loss) {
         case Loss::squared_hinge:
-            return {nullptr, 1, 1.0, 0.5, kInfinity, constant, free_intercept};
+            return {nullptr, 1, 1.0, 0.5, kInfinity, constant, scale};
         case Loss::huber:
-            return {nullptr, 1, 1.0 + h, 2.0 * h, 1.0, constant, free_intercept};
+            return {nullptr, 1, 1.0 + h, 2.0 * h, 1.0, constant, scale};
         default:
-            return {nullptr, 1, 1.0, 0.0, 1.0, constant, free_intercept};
+            return {nullptr, 1, 1.0, 0.0, 1.0, constant, scale};
     }
+}
+
+DualProgram program_of(Loss loss, double constant) {
+    return program_of(loss, constant, constant);
 }
 
 // All the memory of a run, as Python would own it.
@@ -102,7 +107,7 @@ Memory solve_typed(const Data& data, DualProgram program, const Schedule& schedu
                                                    memory.counters,
                                                    memory.numbers};
     hinge::start(run, false);
-    if (program.free_intercept) {
+    if (program.free_intercept()) {
         memory.numbers.lowest_intercept = intercepts.first;
         memory.numbers.highest_intercept = intercepts.second;
     }
@@ -117,7 +122,7 @@ Memory solve_typed(const Data& data, DualProgram program, const Schedule& schedu
             const double slack =
                 hinge::kMostNoise * hinge::kRounding * (1.0 + std::abs(memory.numbers.primal));
             check(memory.numbers.primal <= primal + slack, "the best primal value never rises");
-            check(memory.numbers.dual >= dual - slack || program.free_intercept,
+            check(memory.numbers.dual >= dual - slack || program.has_centre(),
                   "the dual value never falls");
             primal = memory.numbers.primal;
             dual = memory.numbers.dual;
@@ -193,11 +198,12 @@ void test_rows_without_cost_are_absent() {
 void test_pieces_of_any_size() {
     const Data data = noisy_data(150, 9, 5);
     for (const Loss loss : {Loss::hinge, Loss::squared_hinge, Loss::huber}) {
-        const auto program = program_of(loss, 0.7);
-        const auto whole = solve(data, program, {}, 6).fingerprint();
-        for (const std::int64_t work : {1, 13, 250, 5000}) {
-            check(solve(data, program, {}, 6, work).fingerprint() == whole,
-                  "cut into pieces of " + std::to_string(work) + ": same bits");
+        for (const auto& program : {program_of(loss, 0.7), program_of(loss, 0.2, 0.7)}) {
+            const auto whole = solve(data, program, {}, 6).fingerprint();
+            for (const std::int64_t work : {1, 13, 250, 5000}) {
+                check(solve(data, program, {}, 6, work).fingerprint() == whole,
+                      "cut into pieces of " + std::to_string(work) + ": same bits");
+            }
         }
     }
 }
@@ -220,9 +226,27 @@ void test_every_order_and_option_reaches_the_optimum() {
     }
 }
 
+void test_a_centre_leads_to_the_same_optimum() {
+    const Data data = noisy_data(300, 5, 21);
+    for (const Loss loss : {Loss::hinge, Loss::squared_hinge, Loss::huber}) {
+        for (const double scale : {0.5, 3.0, 40.0}) {
+            const Memory want = solve(data, program_of(loss, scale), {}, 4000);
+            for (const double share : {0.5, 0.1, 0.02}) {
+                const auto program = program_of(loss, share * scale, scale);
+                const Memory run = solve(data, program, {}, 4000);
+                check(relative_gap(run) < 1e-8, "the gap closes");
+                check_close(run.numbers.dual, want.numbers.dual, 1e-8 * want.numbers.dual,
+                            "at the same dual value");
+                check_close(run.vectors[3].back(), want.vectors[3].back(), 1e-3,
+                            "with the same intercept");
+            }
+        }
+    }
+}
+
 void test_free_intercept() {
     const Data data = noisy_data(200, 3, 9);
-    const Memory run = solve(data, program_of(Loss::hinge, 0.5, true), {}, 200);
+    const Memory run = solve(data, program_of(Loss::hinge, 0.5, kInfinity), {}, 200);
     double balance = 0.0;
     double total = 0.0;
     for (std::int64_t i = 0; i < data.count; ++i) {
@@ -247,9 +271,23 @@ void test_settled_rows_are_right() {
     }
 }
 
+void test_settled_rows_about_a_centre() {
+    const Data data = noisy_data(400, 3, 13);
+    const Memory plain = solve(data, program_of(Loss::hinge, 1.0), {}, 300);
+    const Memory with = solve(data, program_of(Loss::hinge, 0.2, 1.0), {}, 300);
+    check(with.counters.settled > 100, "most rows are settled before the end");
+    check_close(with.numbers.primal, plain.numbers.primal, 1e-8 * plain.numbers.primal,
+                "the optimum is the same");
+    for (std::int64_t i = 0; i < data.count; ++i) {
+        if (with.rows[i].is_settled()) {
+            check_close(with.rows[i].alpha, plain.rows[i].alpha, 1e-6, "settled at its optimum");
+        }
+    }
+}
+
 void test_settled_rows_of_a_free_intercept() {
     const Data data = noisy_data(400, 3, 13);
-    const auto program = program_of(Loss::hinge, 0.5, true);
+    const auto program = program_of(Loss::hinge, 0.5, kInfinity);
     const Memory without = solve(data, program, {}, 300);
     check_equal(without.counters.settled, std::int64_t{0}, "nothing is settled without bounds");
     const double best = without.vectors[3].back();
@@ -272,8 +310,10 @@ int main() {
     test_rows_without_cost_are_absent();
     test_pieces_of_any_size();
     test_every_order_and_option_reaches_the_optimum();
+    test_a_centre_leads_to_the_same_optimum();
     test_free_intercept();
     test_settled_rows_are_right();
+    test_settled_rows_about_a_centre();
     test_settled_rows_of_a_free_intercept();
     return hinge::testing::finish();
 }

@@ -3,12 +3,12 @@
 //     min over alpha of  1/2 ||w(alpha)||^2 + 1/2 sum_i D_i alpha_i^2 - sum_i (p - y_i b_k) alpha_i
 //     subject to         0 <= alpha_i <= U_i,      w(alpha) = sum_i y_i alpha_i x_i
 //
-//   x_i    row i, with a constant feature of value s appended (s = 0: no intercept)
+//   x_i    row i, with a constant feature of value t appended (t = 0: no intercept)
 //   y_i    its label, -1 or +1;  c_i = C times its weight;  z its margin y_i (w'x_i + b_k)
 //   hinge            c_i max(0, 1 - z):    p = 1,      D_i = 0,          U_i = c_i
 //   squared hinge    c_i max(0, 1 - z)^2:  p = 1,      D_i = 1 / (2 c_i), U_i = infinity
 //   Huber, width h   quadratic near 1:     p = 1 + h,  D_i = 2 h / c_i,  U_i = c_i
-//   b_k    0, or for a free intercept the centre of a proximal step, see below
+//   b_k    0, or the centre of a proximal step in the intercept, see below
 //
 // Given the rows (dense or CSR, float32 or float64), labels, costs and a start; advances alpha and
 // w = w(alpha) by a bounded amount of work and returns how much that was. Every number lives in the
@@ -19,7 +19,7 @@
 //     alpha_i <- clip(alpha_i + (p - z_i - D_i alpha_i) / (||x_i||^2 + D_i), 0, U_i),
 //
 // at the cost of one inner product and, if alpha_i moves, one addition of x_i to w. A row without
-// non-zeros (and s = 0) steps straight to its bound, or to p / D_i.
+// non-zeros (and t = 0) steps straight to its bound, or to p / D_i.
 //
 // Reference: Hsieh, Chang, Lin, Keerthi and Sundararajan 2008, Algorithm 1 (the step) and
 // Algorithm 3 (random permutations, shrinking). What differs here:
@@ -37,8 +37,13 @@
 //   4. A check pass computes the exact primal and dual values, improves the primal point by a line
 //      search (primal_search.hpp), and settles rows for good (settling.hpp). It is due when the gap
 //      that the sweeps see has fallen far enough: below `aim`, or by the factor `decline`.
-//   5. A free intercept is a constant feature whose weight is pulled towards 0 around a moving
-//      centre: b_k <- b_k + s w_s after every sweep, the method of multipliers for y'alpha = 0.
+//   5. A constant feature that is large beside the rows couples all coefficients, and a free
+//      intercept is an infinite one. Sweeps are given a small one, of value t, about a centre:
+//
+//          b = b_k + t w_t,   b_{k+1} = (1 - t^2 / s^2) b   after every other sweep,
+//
+//      which are proximal steps in b for the penalty b^2 / 2 s^2 of a constant feature of value s:
+//      at rest b = s^2 y'alpha. With s = infinity it is the method of multipliers for y'alpha = 0.
 #pragma once
 
 #include <algorithm>

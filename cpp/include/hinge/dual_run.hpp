@@ -20,8 +20,16 @@ struct DualProgram {
     double linear;             // p
     double curvature;          // 0 for the hinge; for losses without a corner D_i > 0
     double reach;              // infinite where the loss grows faster than any line
-    double constant;           // value of the constant feature, 0 for none
-    bool free_intercept;       // the constant feature's weight is a means, not part of the norm
+    double constant;           // value of the constant feature in the sweeps, 0 for none
+    double scale;              // and in the problem; infinite for an intercept that is free
+
+    bool free_intercept() const noexcept { return std::isinf(scale); }
+    // Whether the constant feature is smaller than the problem's, about a centre that moves.
+    bool has_centre() const noexcept { return scale > constant; }
+    // What a weight of the intercept is in the norm of the objective, 0 where it is in none.
+    double inverse_scale() const noexcept { return scale > 0.0 ? 1.0 / scale : 0.0; }
+    // The problem's constant feature in units of the one in the sweeps, where it is finite.
+    double stretch() const noexcept { return constant > 0.0 ? scale / constant : 0.0; }
 };
 
 // What is known of a row, together in half a cache line because rows are visited at random.
@@ -101,7 +109,7 @@ struct Numbers {
     double drift_bend;
     double violation;     // largest slope at the last check that the box does not hold up
     double largest_norm;  // of a row
-    double offset;        // centre b_k of a free intercept
+    double offset;        // centre b_k of the intercept
     double step;
     double step_scale;
     double gain;
@@ -130,7 +138,7 @@ struct DualArrays {
     double* w;           // as the others of width + 1 entries, the last for the constant feature
     double* w_previous;  // at the last snapshot
     double* w_trial;
-    double* w_best;     // with a free intercept its last entry is the intercept itself
+    double* w_best;     // its last entry is the intercept itself
     double* w_settled;  // sum over rows settled at their upper bounds
     std::uint64_t* random;
 };
@@ -176,16 +184,29 @@ struct DualRun {
     // The score that the rows settled at their upper bounds have together under w and its
     // intercept.
     double settled_score(const double* w, double intercept) const noexcept {
-        if (!program.free_intercept) {
-            return dot(w, at.w_settled, vector_length());
-        }
-        return dot(w, at.w_settled, rows.width) +
-               intercept * (at.w_settled[rows.width] / program.constant);
+        const double score = dot(w, at.w_settled, rows.width);
+        return program.constant > 0.0
+                   ? score + intercept * (at.w_settled[rows.width] / program.constant)
+                   : score;
     }
     std::int64_t vector_length() const noexcept { return rows.width + 1; }
-    // A free intercept is not in the norm of the objective.
-    std::int64_t norm_length() const noexcept {
-        return rows.width + (program.free_intercept ? 0 : 1);
+    // The product of two points in the norm of the objective, in which a free intercept is not.
+    double product(const double* v, double v_intercept, const double* w,
+                   double w_intercept) const noexcept {
+        const double inverse = program.inverse_scale();
+        return dot(v, w, rows.width) + (v_intercept * inverse) * (w_intercept * inverse);
+    }
+    // Twice what alpha costs in the dual, but for the imbalance of a free intercept.
+    double dual_norm() const noexcept {
+        const double last = program.free_intercept() ? 0.0 : program.stretch() * at.w[rows.width];
+        return dot(at.w, at.w, rows.width) + last * last;
+    }
+    // How far the intercept is from the one that alpha stands for, in the norm of the objective.
+    double intercept_distance() const noexcept {
+        if (!program.has_centre() || program.free_intercept()) {
+            return 0.0;
+        }
+        return intercept() * program.inverse_scale() - program.stretch() * at.w[rows.width];
     }
 
     // The a in [0, upper] that is largest in a * slack - bend a^2 / 2.

@@ -11,9 +11,9 @@
 // success (up to 1) and falls after a failure, which also makes the next tries rarer. The snapshot
 // is the point before the step, so that successive steps build up momentum.
 //
-// With a free intercept the parabola is that of a fixed centre, which moves after every sweep; long
-// steps can ruin y'alpha = 0 and set the centre swinging (unscaled iris at C = 100 never came to
-// rest). Where checks have long not halved the violation, a step that more than doubles the
+// The parabola is that of the intercept's present centre, which moves before the next sweep; long
+// steps can ruin the balance y'alpha and set the centre swinging (unscaled iris at C = 100 never
+// came to rest). Where checks have long not halved the violation, a step that more than doubles the
 // imbalance is a failure too.
 //
 // Steps beyond 1 also build up rounding errors: an error e in w - w' becomes t (e + 1 rounding) in
@@ -125,8 +125,8 @@ bool end_extrapolate(Run& run) noexcept {
         x.noise_change = 0.0;
         return true;
     }
-    // With a free intercept a step may ruin the balance, and the centre would swing after it.
-    const bool swings = program.free_intercept && c.idle_checks >= kSwingingChecks;
+    // A step may ruin the balance, and the intercept's centre would swing after it.
+    const bool swings = program.has_centre() && c.idle_checks >= kSwingingChecks;
     const bool is_balanced =
         !swings || std::abs(at.w_trial[rows.width]) <= kMoreImbalance * imbalance;
     const double trial_norm = dot(at.w_trial, at.w_trial, length);

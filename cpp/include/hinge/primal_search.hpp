@@ -67,16 +67,17 @@ void begin_probe(Run& run) noexcept {
 template <class Run>
 void end_check(Run& run) noexcept {
     auto& [rows, program, schedule, at, c, x] = run;
-    const double norm = dot(at.w, at.w, run.norm_length());
-    x.primal_here = 0.5 * norm + x.loss + x.settled_sum - run.settled_score(at.w, run.intercept());
-    x.dual = x.dual_sum + x.settled_sum - 0.5 * norm;
+    const double intercept = run.intercept();
+    const double norm = run.product(at.w, intercept, at.w, intercept);
+    x.primal_here = 0.5 * norm + x.loss + x.settled_sum - run.settled_score(at.w, intercept);
+    x.dual = x.dual_sum + x.settled_sum - 0.5 * run.dual_norm();
     x.dual_below = x.dual;
-    if (program.free_intercept) {
+    if (program.free_intercept()) {
         // The Lagrangian at an optimal intercept, of which only the interval is known.
         const double balance = run.imbalance();
         x.dual_below -= std::max(balance * x.lowest_intercept, balance * x.highest_intercept);
         // What is lost, roughly, when the heavier class is scaled down until y'alpha = 0.
-        x.dual -= std::abs(run.imbalance()) * (program.linear + std::abs(run.intercept()));
+        x.dual -= std::abs(run.imbalance()) * (program.linear + std::abs(intercept));
     }
     c.round = 0;
     x.low = 0.0;
@@ -119,12 +120,12 @@ std::int64_t probe(Run& run, std::int64_t work) noexcept {
 template <class Run>
 bool end_probe(Run& run) noexcept {
     auto& [rows, program, schedule, at, c, x] = run;
-    const std::int64_t length = run.norm_length();
-    const double best_norm = dot(at.w_best, at.w_best, length);
-    const double product = dot(at.w_best, at.w, length);
-    const double norm = dot(at.w, at.w, length);
-    const double settled = run.settled_score(at.w, run.intercept()) -
-                           run.settled_score(at.w_best, at.w_best[rows.width]);
+    const double here = run.intercept();
+    const double best = at.w_best[rows.width];
+    const double best_norm = run.product(at.w_best, best, at.w_best, best);
+    const double product = run.product(at.w_best, best, at.w, here);
+    const double norm = run.product(at.w, here, at.w, here);
+    const double settled = run.settled_score(at.w, here) - run.settled_score(at.w_best, best);
     double low = x.low;
     double high = x.high;
     for (int k = 0; k < kProbes; ++k) {
@@ -179,10 +180,9 @@ void end_move(Run& run) noexcept {
         at.w_best[k] = whole ? at.w[k] : at.w_best[k] + x.place * (at.w[k] - at.w_best[k]);
     }
     double& last = at.w_best[rows.width];
-    const double aim = program.free_intercept ? run.intercept() : at.w[rows.width];
-    last = whole ? aim : last + x.place * (aim - last);
+    last = whole ? run.intercept() : last + x.place * (run.intercept() - last);
     x.primal = x.loss + x.settled_sum - run.settled_score(at.w_best, last) +
-               0.5 * dot(at.w_best, at.w_best, run.norm_length());
+               0.5 * run.product(at.w_best, last, at.w_best, last);
     if (!whole && x.primal_here < x.primal) {
         x.place = 1.0;
         x.loss = 0.0;

@@ -10,14 +10,18 @@
 // settled row is the same straight line (or zero) that it is at w*: later checks leave it out, with
 // w_settled and settled_sum in its place.
 //
-// A free intercept is not in the norm, and no radius bounds it. Here a row is settled by w* and an
-// interval of optimal intercepts alone: with gap = primal - dual_below, ||w - w*||^2 <= min(
-// primal(w) - dual_below, 2 gap), and the reach of a margin is ||x_i|| times that radius, without
-// the constant feature, plus how far the intercept may be from the present one. Later values are
-// those of the problem in which settled rows have the straight lines of their losses at the
-// optimum: it has the same optimum, its objective is as strongly convex, and the fixed coefficients
-// are its dual, so that its gaps settle rows of the true problem. The interval is the caller's
-// (hinge.solvers.linear.intercept_interval), infinite until it is known, and holds for good.
+// Where the intercept has a centre that moves, the dual may fall for a while, and a row is settled
+// by w* alone. Later values are those of the problem in which settled rows have the straight lines
+// of their losses at the optimum: it has the same optimum, its objective is as strongly convex, and
+// the fixed coefficients are its dual, so that its gaps settle rows of the true problem. The
+// present point v = (w, b / s) differs from w(alpha) in the intercept, by a distance e. Half way
+// between them ||. - w*||^2 <= primal(v) - dual - e^2 / 4, and w(alpha) is within sqrt(2 gap).
+//
+// A free intercept is not in the norm, and no radius bounds it. There the reach of a margin is
+// ||x_i|| times the radius of w, without the constant feature, plus how far the intercept may be
+// from the present one, and gap = primal - dual_below. The interval of optimal intercepts is the
+// caller's (hinge.solvers.linear.intercept_interval), infinite until it is known, and holds for
+// good.
 #pragma once
 
 #include <algorithm>
@@ -58,7 +62,6 @@ void begin_select(Run& run) noexcept {
 template <class Run>
 double settling_radius(const Run& run) noexcept {
     const auto& x = run.x;
-    const bool is_free = run.program.free_intercept;
     if (!run.schedule.screening || !std::isfinite(x.dual_below)) {
         return std::numeric_limits<double>::infinity();
     }
@@ -70,7 +73,9 @@ double settling_radius(const Run& run) noexcept {
     const double later = std::sqrt(2.0 * (std::max(x.primal - x.dual_below, 0.0) + rounding));
     const double here = std::sqrt(std::max(x.primal_here - x.dual_below, 0.0) + rounding);
     const double noise = kRounding * (x.noise + kSettleNoise) * size;
-    return std::min(here, later) + (is_free ? 0.0 : later) + noise;
+    const double apart = std::abs(run.intercept_distance());
+    const double radius = std::min(here + 0.5 * apart, later + apart);
+    return radius + (run.program.has_centre() ? 0.0 : later) + noise;
 }
 
 // By how much the margin of a row may still fall, and rise, on the way to the optimum.
@@ -82,8 +87,10 @@ struct Reach {
 template <class Run>
 Reach margin_reach(const Run& run, const RowState& row, double radius) noexcept {
     const double rounding = kSettleMargin * (1.0 + std::abs(row.margin));
-    if (!run.program.free_intercept) {
-        const double reach = radius * std::sqrt(run.squared_norm(row)) + rounding;
+    const double scale = run.program.scale;
+    if (!run.program.free_intercept()) {
+        const double reach =
+            radius * std::sqrt(std::abs(row.signed_norm) + scale * scale) + rounding;
         return {reach, reach};
     }
     const double reach = radius * std::sqrt(std::abs(row.signed_norm)) + rounding;

@@ -43,14 +43,16 @@ _MOST_ROWS = 2**32 - 1
 _MOST_SWEEPS = 2**63 - 1
 _ROUNDING = 1e-11  # relative gap below which objective values no longer tell points apart
 _CURRENT, _BEST, _VECTORS = 0, 3, 5  # rows of the array of weight vectors
-# Strength of the pull towards a free intercept's centre: a constant feature of this fraction of the
-# rows' typical norm, and large enough for the sum of all costs to move the intercept. Larger ones
-# balance the classes sooner but couple all coefficients.
-_CENTRING = 0.3
+# Strength of the pull towards the intercept's centre: the square of a constant feature is this
+# fraction of a row's typical curvature, and large enough for the sum of all costs to move the
+# intercept. Larger ones find the intercept sooner but couple all coefficients. A centre is worth
+# having only where it makes the constant feature much smaller than the problem's.
+_CENTRING = 0.0625
+_MUCH_SMALLER = 0.5
 _HALF_A_MARGIN = 0.5
 _NARROWS = 0.1  # the interval of a free intercept is narrowed when the gap has by this factor,
 _NARROW_FROM = 2e-3  # and from this relative gap on
-_MOVES = 4.0  # units of the margin that all costs together can move the intercept in one sweep
+_MOVES = 32.0  # units of the margin that all costs together can move the intercept in one sweep
 
 
 @dataclass
@@ -138,7 +140,7 @@ class DualCoordinateState(State):
                 curvature=problem.loss.dual_curvature,
                 reach=problem.loss.dual_upper,
                 constant=self.constant,
-                free_intercept=problem.intercept is Intercept.FREE,
+                scale=_scale(problem),
             ),
             schedule=schedule,
             arrays=core.DualArrays(
@@ -269,13 +271,11 @@ class DualCoordinate(Solver):
         is_rounding = run.primal - run.dual <= _ROUNDING * abs(run.primal)
         checked = run.checks > 0 and not is_rounding
         vector = state.vectors[_BEST if checked else _CURRENT]
-        if problem.intercept is Intercept.FREE:
-            # The best vector ends in the intercept itself, the current one in a weight.
-            intercept = vector[-1] if checked else state.constant * vector[-1] + state.run.offset
-        elif problem.intercept is Intercept.AUGMENTED:
-            intercept = state.constant * vector[-1]
-        else:
+        if problem.intercept is Intercept.NONE:
             intercept = 0.0  # also where the vector has left the range of floating point
+        else:
+            # The best vector ends in the intercept itself, the current one in a weight.
+            intercept = vector[-1] if checked else state.constant * vector[-1] + run.offset
         alpha = _coefficients(state)
         if problem.intercept is Intercept.FREE:
             balance(alpha, problem.signs)
@@ -320,15 +320,24 @@ def _coefficients(state: DualCoordinateState) -> Floats:
     return alpha
 
 
+def _scale(problem: Problem) -> float:
+    """Return the value of the problem's constant feature; infinite for a free intercept."""
+    return math.inf if problem.intercept is Intercept.FREE else problem.constant_feature
+
+
 def _constant_feature(problem: Problem) -> float:
-    """Return the constant feature's value: the problem's, or the means to a free intercept."""
-    if problem.intercept is not Intercept.FREE:
-        return problem.constant_feature
+    """Return the constant feature's value in the sweeps: the problem's, or less about a centre."""
+    scale = _scale(problem)
+    if scale == 0.0:
+        return 0.0
     squares = problem.rows.squared_norms
     if problem.sample_weight is not None:
         squares = squares[problem.sample_weight > 0]  # a row without weight is absent
     typical = float(np.mean(squares))
-    return math.sqrt(_CENTRING**2 * typical + _MOVES / _total_cost(problem))
+    total = _total_cost(problem)
+    typical += problem.loss.dual_curvature * problem.n_counted / total
+    about_a_centre = math.sqrt(_CENTRING * typical + _MOVES / total)
+    return about_a_centre if about_a_centre <= _MUCH_SMALLER * scale else scale
 
 
 def _total_cost(problem: Problem) -> float:
