@@ -47,7 +47,7 @@ struct Arrays {
 class AnyRun {
   public:
     virtual ~AnyRun() = default;
-    virtual void start(bool warm) = 0;
+    virtual void start(bool warm, bool weights) = 0;
     virtual std::int64_t advance(std::int64_t work, std::int64_t sweeps) = 0;
     virtual double radius() const = 0;
     virtual double intercept() const = 0;
@@ -57,7 +57,7 @@ template <class Run>
 class TypedRun final : public AnyRun {
   public:
     explicit TypedRun(const Run& run) : run_(run) {}
-    void start(bool warm) override { hinge::start(run_, warm); }
+    void start(bool warm, bool weights) override { hinge::start(run_, warm, weights); }
     std::int64_t advance(std::int64_t work, std::int64_t sweeps) override {
         return hinge::advance(run_, work, sweeps);
     }
@@ -102,7 +102,7 @@ class DualCoordinateRun {
             matrix_, [&parts](const auto& rows) { return make_run(rows, parts); });
     }
 
-    void start(bool warm) { run_->start(warm); }
+    void start(bool warm, bool weights) { run_->start(warm, weights); }
     std::int64_t advance(std::int64_t work, std::int64_t sweeps) {
         return run_->advance(work, sweeps);
     }
@@ -219,8 +219,9 @@ void bind_dual_coordinate(nb::module_& module) {
         .def(nb::init<Matrix, Array<const double, 1>, DualProgram, const Schedule&, Arrays>(),
              nb::arg("matrix"), nb::arg("costs").noconvert(), nb::arg("program"),
              nb::arg("schedule"), nb::arg("arrays"))
-        .def("start", &DualCoordinateRun::start, nb::arg("warm"),
-             "Prepare the arrays; warm says whether they hold dual coefficients to start from.")
+        .def("start", &DualCoordinateRun::start, nb::arg("warm"), nb::arg("weights") = false,
+             "Prepare the arrays; warm says whether they hold dual coefficients to start from, "
+             "weights whether the best vector holds weights beside these.")
         .def("advance", &DualCoordinateRun::advance, nb::arg("work"),
              nb::arg("sweeps") = std::numeric_limits<std::int64_t>::max(), unlocked,
              "Do about this much work, less after a check pass; return how much was done.")

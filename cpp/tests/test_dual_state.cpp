@@ -53,7 +53,7 @@ void check_refused(const char* what, Change change) {
 }
 
 void check_broken_states() {
-    check_refused("a phase beyond the last", [](Counters& c) { c.phase = Phase{9}; });
+    check_refused("a phase beyond the last", [](Counters& c) { c.phase = Phase{10}; });
     check_refused("a negative phase", [](Counters& c) { c.phase = Phase{-1}; });
     check_refused("a negative counter", [](Counters& c) { c.backoff = -1; });
     check_refused("a counter about to overflow",

@@ -68,12 +68,13 @@ enum class Phase : std::int64_t {
     check,
     probe,
     move,
-    select
+    select,
+    fit
 };
 
 struct Counters {
     Phase phase;
-    std::int64_t warm;       // whether the run starts from a given alpha
+    std::int64_t warm;       // what the run starts from: nothing, alpha, or alpha and weights
     std::int64_t position;   // in the loop of the phase
     std::int64_t kept;       // rows that stay active, so far
     std::int64_t active;     // rows in the order

@@ -1,6 +1,6 @@
 // In which order a run of dual coordinate descent sweeps, extrapolates, checks and searches.
 //
-//     load -> sweep -> (extrapolate (-> revert), or form) -> sweep ...
+//     load (-> fit) -> sweep -> (extrapolate (-> revert), or form) -> sweep ...
 //          -> check -> probe -> move -> select -> (as above; or form -> check) -> sweep ...
 //
 // Everything here is decided by counts of work and by the run's own numbers, never by a clock.
@@ -211,6 +211,10 @@ void end_sweep(Run& run) noexcept {
 template <class Run>
 void end_load(Run& run) noexcept {
     auto& [rows, program, schedule, at, c, x] = run;
+    if (c.warm == kFromPoint) {
+        end_load_of_point(run);
+        return;
+    }
     std::copy(at.w, at.w + run.vector_length(), at.w_previous);
     if (c.warm != 0) {
         if (program.has_centre() && !program.free_intercept()) {
@@ -223,6 +227,13 @@ void end_load(Run& run) noexcept {
     } else {
         begin_sweep(run);
     }
+}
+
+template <class Run>
+void end_fit(Run& run) noexcept {
+    run.c.met = run.c.present;
+    run.c.active = run.c.kept;
+    begin_sweep(run);
 }
 
 // Works on the present phase.
@@ -242,9 +253,14 @@ std::int64_t work_on_phase(Run& run, std::int64_t work) noexcept {
         case Phase::check:
             return check(run, work);
         case Phase::probe:
+            if (run.c.round == 0 && is_first_check(run)) {
+                note_travel(run, work);
+            }
             return probe(run, work);
         case Phase::move:
             return move(run, work);
+        case Phase::fit:
+            return fit(run, work);
         case Phase::select:
             break;
     }
@@ -290,6 +306,9 @@ void end_phase(Run& run) noexcept {
             break;
         case Phase::select:
             end_select(run);
+            break;
+        case Phase::fit:
+            end_fit(run);
             break;
     }
 }

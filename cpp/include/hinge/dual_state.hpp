@@ -29,7 +29,7 @@ inline const char* fault_in_state(const Counters& c, const std::uint32_t* order,
     if (!are_counts(c)) {
         return "a counter is negative or beyond all bounds";
     }
-    if (c.phase > Phase::select) {
+    if (c.phase > Phase::fit) {
         return "the phase is none of those that a run has";
     }
     if (c.present > count || c.met > c.present || c.active > c.met) {

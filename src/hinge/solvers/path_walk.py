@@ -38,6 +38,7 @@ from hinge.solvers.interrupt import StopFlag
 from hinge.solvers.protocol import Solver
 from hinge.solvers.registry import get_solver
 
+_BOUNDED = 1.0 - 4.0 * np.finfo(np.float64).eps  # share of its bound of a coefficient that is at it
 _NEVER_BEGUN = "the path was ended before this value of C began: nothing is proven"
 
 
@@ -209,9 +210,10 @@ def carried(point: Point, origin: Problem, target: Problem) -> Point:
     if point.dual_coef is None:
         return point
     scaled = (target.C / origin.C) * point.dual_coef
-    # Rounding may lift a coefficient above its bound by its last bit.
+    # Rounding may move a coefficient off its bound by its last bit, either way.
     reach = target.loss.upper_bound(target.costs)
-    return replace(point, dual_coef=np.minimum(scaled, reach))
+    is_bounded = scaled >= _BOUNDED * reach
+    return replace(point, dual_coef=np.where(is_bounded, reach, scaled))
 
 
 def _carried_with_state(solution: Solution, origin: Problem, target: Problem) -> Point:

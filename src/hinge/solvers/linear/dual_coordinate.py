@@ -235,11 +235,15 @@ class DualCoordinate(Solver):
             constant=_constant_feature(problem),
         )
         is_free = problem.intercept is Intercept.FREE
+        has_weights = is_warm and warm is not None and _are_weights(problem, warm)
         if is_warm and warm is not None and is_free and math.isfinite(warm.intercept):
             # From beyond these the centre would be long coming.
             low, high = _first_intercepts(problem)
             state.run.offset = min(max(warm.intercept, low), high)
-        state.run.start(warm=is_warm)
+        if has_weights and warm is not None:
+            state.vectors[_BEST, :-1] = warm.coef
+            state.vectors[_BEST, -1] = state.run.offset if is_free else warm.intercept
+        state.run.start(warm=is_warm, weights=has_weights)
         if is_free:
             state.run.intercepts = _first_intercepts(problem)
         return state
@@ -291,6 +295,13 @@ class DualCoordinate(Solver):
             dual=run.dual,
             at_rest=run.at_rest,
         )
+
+
+def _are_weights(problem: Problem, point: Point) -> bool:
+    """Return whether a point has weights of this problem to start from, beside its coefficients."""
+    if point.coef.shape != (problem.n_features,):
+        return False
+    return bool(np.all(np.isfinite(point.coef))) and math.isfinite(point.intercept)
 
 
 def _see_whether_to_narrow(state: DualCoordinateState) -> None:
