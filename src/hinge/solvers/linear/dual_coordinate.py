@@ -29,6 +29,7 @@ from hinge.parameters import not_negative
 from hinge.problem import Intercept, Problem
 from hinge.result import Point, Progress
 from hinge.solvers.linear.balance import balance
+from hinge.solvers.linear.claimed_point import ClaimedPoint
 from hinge.solvers.linear.intercept_interval import PASSES, first_interval, intersected, narrowed
 from hinge.solvers.protocol import Solver, State, Support
 
@@ -52,6 +53,7 @@ _MUCH_SMALLER = 0.5
 _HALF_A_MARGIN = 0.5
 _NARROWS = 0.1  # the interval of a free intercept is narrowed when the gap has by this factor,
 _NARROW_FROM = 2e-3  # and from this relative gap on
+_SURE = 0.99  # of the gap that is aimed at: a claim that a certificate's rounding does not refuse
 _MOVES = 32.0  # units of the margin that all costs together can move the intercept in one sweep
 
 
@@ -88,6 +90,12 @@ class DualCoordinateState(State):
         The gap at which the interval of a free intercept was last narrowed.
     is_narrowing : bool
         Whether the next step narrows that interval.
+    has_weights : bool
+        Whether the run starts from weights: until the first check they are the best point.
+    claimed_primal, claimed_dual : float
+        Values of the point that the run starts from, if these are known.
+    is_claiming : bool
+        Whether the next step only shows these values, for a certificate before any work.
     """
 
     problem: Problem
@@ -103,6 +111,10 @@ class DualCoordinateState(State):
     work: int = 0
     narrowed_at: float = math.inf
     is_narrowing: bool = False
+    has_weights: bool = False
+    claimed_primal: float = math.nan
+    claimed_dual: float = math.nan
+    is_claiming: bool = False
     _transient: ClassVar[tuple[str, ...]] = ("problem", "_run")
 
     @property
@@ -241,8 +253,13 @@ class DualCoordinate(Solver):
             low, high = _first_intercepts(problem)
             state.run.offset = min(max(warm.intercept, low), high)
         if has_weights and warm is not None:
+            state.has_weights = True
             state.vectors[_BEST, :-1] = warm.coef
             state.vectors[_BEST, -1] = state.run.offset if is_free else warm.intercept
+            if isinstance(warm, ClaimedPoint):
+                state.claimed_primal, state.claimed_dual = warm.primal, warm.dual
+                claim = Progress(0, 0, warm.primal, warm.dual)
+                state.is_claiming = claim.relative_gap <= _SURE * self.aim
         state.run.start(warm=is_warm, weights=has_weights)
         if is_free:
             state.run.intercepts = _first_intercepts(problem)
@@ -250,7 +267,10 @@ class DualCoordinate(Solver):
 
     def step(self, state: DualCoordinateState, work: int) -> int:
         """Do about this much work, less if a check pass ends before; return how much."""
-        if state.is_narrowing:
+        if state.is_claiming:
+            state.is_claiming = False
+            done = 1
+        elif state.is_narrowing:
             # A step of its own: abandoned halfway, it is the first one when the run goes on.
             centre = state.vectors[_CURRENT, :-1]
             run = state.run
@@ -274,6 +294,7 @@ class DualCoordinate(Solver):
         # the point of the dual coefficients is the more accurate one.
         is_rounding = run.primal - run.dual <= _ROUNDING * abs(run.primal)
         checked = run.checks > 0 and not is_rounding
+        checked = checked or (run.checks == 0 and state.has_weights)
         vector = state.vectors[_BEST if checked else _CURRENT]
         if problem.intercept is Intercept.NONE:
             intercept = 0.0  # also where the vector has left the range of floating point
@@ -291,8 +312,8 @@ class DualCoordinate(Solver):
         return Progress(
             steps=run.sweeps,
             work=state.work,
-            primal=run.primal,
-            dual=run.dual,
+            primal=run.primal if run.checks else state.claimed_primal,
+            dual=run.dual if run.checks else state.claimed_dual,
             at_rest=run.at_rest,
         )
 
