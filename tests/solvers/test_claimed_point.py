@@ -50,7 +50,9 @@ def test_the_values_are_those_of_the_carried_point(ratio: float, loss: str, inte
     certificate = gap(target, point)
     scale = max(abs(certificate.primal), abs(certificate.dual))
     assert point.primal == pytest.approx(certificate.primal, abs=1e-11 * scale)
-    assert point.dual == pytest.approx(certificate.dual, abs=1e-9 * scale)
+    # Below what it is by rounding, and by what a free intercept's equality misses, times ratio^2.
+    assert point.dual <= certificate.dual + 1e-11 * scale
+    assert point.dual == pytest.approx(certificate.dual, abs=1e-7 * scale)
 
 
 @pytest.mark.parametrize("intercept", INTERCEPTS)
