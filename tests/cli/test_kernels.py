@@ -56,6 +56,22 @@ def test_options_of_kernels(shell: Shell, words: str, kernel: object) -> None:
     assert (model.kernel_, model.cache_size, model.loss) == (kernel, 5.0, "squared_hinge")
 
 
+def test_classes_against_the_rest(shell: Shell) -> None:
+    classes_apart(Path("rows.svm"), n_classes=3)
+    run = shell("train", "rows.svm", "m", "--kernel", "rbf", "--multiclass", "ovr")
+    assert run.code == 0
+    assert "worst class" in run.out
+    assert "3 of 3 are solved" in run.out
+    assert load("m").dual_coef_.shape[0] == 3
+    assert shell("verify", "m", "rows.svm").code == 0
+    run = shell("export", "m", "m.model")
+    assert run.code == 1
+    assert "LIBSVM has a machine for every pair of classes" in run.err
+    run = shell("train", "rows.svm", "m", "--multiclass", "ovr")
+    assert run.code == 2
+    assert "--multiclass is an option of kernels" in run.err
+
+
 @pytest.mark.parametrize("words", ["--kernel rbf --solver smo", "--solver newton"])
 def test_a_solver_by_name(shell: Shell, words: str) -> None:
     classes_apart(Path("rows.svm"))

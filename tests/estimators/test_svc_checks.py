@@ -29,6 +29,8 @@ ESTIMATORS = [
     SVC(warm_start=True),
     SVC(class_weight="balanced"),
     SVC(shrinking=False),
+    SVC(multiclass="ovr"),
+    SVC(multiclass="ovr", kernel="linear", n_jobs=2),
     SVCCV(Cs=[0.1, 10.0], cv=3),
 ]
 

@@ -25,6 +25,7 @@ from hinge.cli._stopping import ended_by_termination
 from hinge.cli._words import in_options
 from hinge.data import Dataset
 from hinge.errors import Interrupted
+from hinge.estimators._kernel_machine import is_against_rest
 from hinge.estimators._progress import GAP, VIOLATION
 from hinge.estimators.linear_svc import LinearSVC
 from hinge.estimators.svc import SVC
@@ -119,8 +120,10 @@ def fit(
     n_classes = len(np.unique(np.asarray(data.y)))
     X: Any = data.X
     stored = X.nnz if sp.issparse(X) else X.size
-    n_problems = n_classes if is_linear else n_classes * (n_classes - 1) // 2
-    size = Size(X.shape[0], int(stored), 1 if n_classes <= 2 else n_problems)
+    is_of_pairs = isinstance(model, SVC) and model.multiclass != "ovr"
+    n_problems = n_classes * (n_classes - 1) // 2 if is_of_pairs else n_classes
+    unit = "pair" if is_of_pairs else "class"
+    size = Size(X.shape[0], int(stored), 1 if n_classes <= 2 else n_problems, unit)
     measure = GAP if is_linear else VIOLATION
     threads = thread_count(model.n_jobs)
     began = time.perf_counter()
@@ -247,7 +250,7 @@ def _worst_number(model: LinearSVC | SVC) -> int:
 
 
 def _unit(model: LinearSVC | SVC) -> str:
-    return "pair" if isinstance(model, SVC) else "class"
+    return "class" if len(problem_labels(model)[0]) == 1 else "pair"
 
 
 def _called_in_messages(model: LinearSVC | SVC) -> str:
@@ -269,7 +272,7 @@ def problem_labels(model: LinearSVC | SVC) -> list[tuple[Any, ...]]:
     classes = list(model.classes_)
     if len(classes) == 2:
         return [(classes[1],)]
-    if isinstance(model, SVC):
+    if isinstance(model, SVC) and not is_against_rest(model.dual_coef_, len(classes)):
         return [(classes[i], classes[j]) for i, j in pairs(len(classes))]
     return [(label,) for label in classes]
 

@@ -32,6 +32,13 @@ class KernelName(enum.StrEnum):
     PRECOMPUTED = "precomputed"
 
 
+class Multiclass(enum.StrEnum):
+    """Which problems several classes make."""
+
+    OVO = "ovo"
+    OVR = "ovr"
+
+
 _WITH_GAMMA = tuple(name for name in KernelName if name not in ("linear", "precomputed"))
 _WITH = {
     "gamma": _WITH_GAMMA,
@@ -122,6 +129,15 @@ class KernelOptions(TrainingOptions):
             rich_help_panel=KERNEL,
         ),
     ] = False
+    multiclass: Annotated[
+        Multiclass | None,
+        typer.Option(
+            help="With three or more classes: ovo, if not given, a machine for each pair of them; "
+            "ovr: one for each class against the rest.",
+            show_default=False,
+            rich_help_panel=KERNEL,
+        ),
+    ] = None
     loss: Annotated[
         Loss | None,
         typer.Option(
@@ -189,6 +205,7 @@ class KernelOptions(TrainingOptions):
         self._refuse_with_kernel()
         given = {
             "loss": None if self.loss is None else str(self.loss),
+            "multiclass": None if self.multiclass is None else str(self.multiclass),
             "gamma": self.gamma if self.gamma in (None, *_RULES) else float(str(self.gamma)),
             "degree": self.degree,
             "coef0": self.coef0,
@@ -220,7 +237,7 @@ class KernelOptions(TrainingOptions):
         }
 
     def _refuse_without_kernel(self) -> None:
-        for name in ("gamma", "degree", "coef0", "cache", "probability"):
+        for name in ("gamma", "degree", "coef0", "cache", "probability", "multiclass"):
             if getattr(self, name) not in (None, False):
                 message = f"--{name} is an option of kernels; choose one, such as --kernel rbf."
                 raise UsageError(message)

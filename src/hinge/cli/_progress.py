@@ -13,7 +13,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
 from hinge.cli._console import Output
 from hinge.cli._forecast import Forecast
-from hinge.estimators._progress import GAP, Measure
+from hinge.estimators._progress import Measure
 
 _RATE_SECONDS = 2.0  # over which rows per second are averaged
 _UPDATES_PER_SECOND = 10.0
@@ -33,11 +33,14 @@ class Size:
         Stored values: all of a dense array, the non-zeros of a sparse one.
     n_problems : int
         Binary problems.
+    unit : str, default="class"
+        What each of them is about.
     """
 
     n_rows: int
     n_stored: int
     n_problems: int
+    unit: str = "class"
 
 
 @dataclass(frozen=True)
@@ -194,8 +197,7 @@ class FitDisplay:
             f"{in_words(self._rows_per_second(now))} rows/s",
         ]
         if self._size.n_problems > 1:
-            unit = "class" if self._measure is GAP else "pair"
-            parts.append(f"{unit} {self._forecast.begun}/{self._size.n_problems}")
+            parts.append(f"{self._size.unit} {self._forecast.begun}/{self._size.n_problems}")
         parts += self._time_left(now)
         self._display.update(
             self._task, completed=self._forecast.done, description=", ".join(parts)

@@ -74,6 +74,8 @@ class Calibrator:
         Whether the fit is to end.
     deadline : float, default=inf
         When no further machine is solved, by the clock of ``time.perf_counter``.
+    unit : str, default="pairs of classes"
+        What there are several of, for messages.
 
     Attributes
     ----------
@@ -83,12 +85,20 @@ class Calibrator:
         Pairs of which rows were scored by a machine that was trained on them, for lack of time.
     """
 
-    def __init__(self, seed: int, count: int, flag: StopFlag, deadline: float = math.inf) -> None:
+    def __init__(
+        self,
+        seed: int,
+        count: int,
+        flag: StopFlag,
+        deadline: float = math.inf,
+        unit: str = "pairs of classes",
+    ) -> None:
         self.sigmoids: list[Sigmoid | None] = [None] * count
         self.late: set[int] = set()
         self._seed = seed
         self._flag = flag
         self._deadline = deadline
+        self._unit = unit
 
     def finish(self, number: int, problem: Problem, solution: Solution) -> None:
         """Calibrate a pair of classes.
@@ -208,7 +218,7 @@ class Calibrator:
         if not self.late:
             return
         count = len(self.sigmoids)
-        whose = "" if count == 1 else f" of {len(self.late)} of {count} pairs of classes"
+        whose = "" if count == 1 else f" of {len(self.late)} of {count} {self._unit}"
         message = (
             f"SVC had no time left within time_limit={time_limit} to calibrate the probabilities"
             f"{whose} on rows that a machine was not trained on; they come from scores of training "

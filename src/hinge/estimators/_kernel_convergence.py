@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from hinge.estimators._convergence import likely_cause
+from hinge.estimators._division import Division
 from hinge.estimators._options import FitOptions
-from hinge.multiclass import ClassPairs, Labels
 from hinge.result import Solution, Status, Stop
 from hinge.rows import Rows
 
@@ -14,18 +14,22 @@ _PROVES_NOTHING = 10.0  # gap in units of the lower bound from which on a percen
 
 
 def kernel_convergence_message(
-    solutions: list[Solution], rows: Rows, labels: Labels, options: FitOptions, name: str = "SVC"
+    solutions: list[Solution],
+    rows: Rows,
+    division: Division,
+    options: FitOptions,
+    name: str = "SVC",
 ) -> str | None:
     """Return what to warn of, or None if everything asked for was reached.
 
     Parameters
     ----------
     solutions : list of Solution
-        One for each pair of classes.
+        One for each problem.
     rows : Rows
         What they were trained on.
-    labels : Labels
-        The classes.
+    division : ClassPairs or ClassesAgainstRest
+        The problems.
     options : FitOptions
         What was minimised, and what was asked for.
     name : str, default="SVC"
@@ -38,9 +42,11 @@ def kernel_convergence_message(
     number = next(k for k, s in enumerate(solutions) if s is worst)
     where = ""
     if len(solutions) > 1:
-        first, second = ClassPairs(labels).label(number)
-        count = f"{len(unsolved)} of {len(solutions)} pairs of classes"
-        where = f" for {count}, {first!s} and {second!s} being the worst,"
+        label = division.label(number)
+        unit = "pairs of classes" if division.is_of_pairs else "classes"
+        worst_one = f"{label[0]!s} and {label[1]!s}" if division.is_of_pairs else f"class {label!s}"
+        count = f"{len(unsolved)} of {len(solutions)} {unit}"
+        where = f" for {count}, {worst_one} being the worst,"
     parts = [
         f"{name} {_ending(worst, options.stop)}{where} with a violation of the optimality "
         f"conditions of {worst.certificate.kkt:.2g} (tol={options.stop.kkt:g}).",

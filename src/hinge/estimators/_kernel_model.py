@@ -14,15 +14,16 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from hinge.anytime.codes import proven_codes
-from hinge.anytime.rules import SignRule, VoteRule
+from hinge.anytime.rules import LargestRule, Rule, SignRule, VoteRule
 from hinge.errors import InvalidDataError, InvalidParameterError
 from hinge.estimators._checks import choice, jobs
 from hinge.estimators._data import rows_to_score
+from hinge.estimators._division import SHAPES, no_pair_values
 from hinge.estimators._kept_machine import kept_machine
-from hinge.estimators._kernel_machine import pair_coefficients
-from hinge.estimators._kernel_options import SHAPES, wants_probability
+from hinge.estimators._kernel_machine import coefficients_of, is_against_rest, machine_count
+from hinge.estimators._kernel_options import wants_probability
 from hinge.estimators._scoring import scores_alone
-from hinge.estimators._sigmoid import Sigmoid, coupled
+from hinge.estimators._sigmoid import Sigmoid, coupled, shared_out
 from hinge.kernels import Kernel, Linear, Precomputed
 from hinge.machines import Machine
 from hinge.multiclass.votes import class_values
@@ -76,13 +77,17 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
             first class of the pair. A value does not depend on the other rows of X.
         """
         shape = choice("decision_function_shape", self.decision_function_shape, SHAPES)
-        values = self._pair_values(X)
+        values = self._machine_values(X)
         if values.shape[1] == 1:
             return values[:, 0]
+        if is_against_rest(self.dual_coef_, len(self.classes_)):
+            if shape == "ovo":
+                raise no_pair_values()
+            return values
         return values if shape == "ovo" else class_values(values, len(self.classes_))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of every row: the one with the most votes of the pairs.
+        """Return the class of every row: that of the largest decision value.
 
         Parameters
         ----------
@@ -92,14 +97,15 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples,)
-            Labels out of ``classes_``. Of classes with as many votes the one wins whose decision
-            values add up to the most, whatever ``break_ties`` says.
+            Labels out of ``classes_``. Of pairs of classes that is the class with the most votes;
+            of classes with as many votes the one wins whose decision values add up to the most,
+            whatever ``break_ties`` says.
         """
         check_is_fitted(self, msg=scores_alone(self))
         kept = kept_machine(self, machine_of)
         machine, wanted = kept.machine, jobs(self.n_jobs)
         rows = rows_to_score(self, X)
-        rule = SignRule() if len(self.classes_) == 2 else VoteRule(len(self.classes_))
+        rule = rule_of(self)
         if kept.takes(rows):
             codes = rule.codes(_finite(kept.values(rows), np.arange(rows.n_rows)))
             return np.asarray(self.classes_)[codes]
@@ -127,10 +133,13 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self, msg=scores_alone(self))
         sigmoids = _checked_sigmoids(self)
-        values = self._pair_values(X)
+        values = self._machine_values(X)
         if len(sigmoids) == 1:
             first = sigmoids[0](-values[:, 0])
             return np.column_stack((first, 1.0 - first))
+        if is_against_rest(self.dual_coef_, len(self.classes_)):
+            of_rest = [sigmoid(-values[:, k]) for k, sigmoid in enumerate(sigmoids)]
+            return shared_out(1.0 - np.column_stack(of_rest))
         of_first = [sigmoid(values[:, k]) for k, sigmoid in enumerate(sigmoids)]
         return coupled(np.column_stack(of_first), len(self.classes_))
 
@@ -153,7 +162,7 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def coef_(self) -> Any:
-        """Weights of the features, of shape (n_pairs, n_features), if the kernel is linear."""
+        """Weights of the features, of shape (n_machines, n_features), if the kernel is linear."""
         if not isinstance(getattr(self, "kernel_", None), Linear):
             message = "coef_ is there after a fit with a linear kernel only"
             raise AttributeError(message)
@@ -175,8 +184,8 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def _pair_values(self, X: Any) -> Floats:
-        """Return the decision values of every pair."""
+    def _machine_values(self, X: Any) -> Floats:
+        """Return the decision values of every machine: of pairs, or of classes."""
         check_is_fitted(self, msg=scores_alone(self))
         kept = kept_machine(self, machine_of)
         wanted = jobs(self.n_jobs)
@@ -229,11 +238,26 @@ def machine_of(model: KernelClassifier) -> Machine:
     count = int(counts.sum(dtype=np.float64))
     dual_coef = model.dual_coef_
     dual_coef = dual_coef.toarray() if sp.issparse(dual_coef) else dual_coef
-    dual_coef = _numbers("dual_coef_", dual_coef, (len(classes) - 1, count))
-    pairs = len(classes) * (len(classes) - 1) // 2
-    intercept = _numbers("intercept_", model.intercept_, (pairs,))
+    height = len(classes) - (not is_against_rest(dual_coef, len(classes)))
+    dual_coef = _numbers("dual_coef_", dual_coef, (height, count))
+    machines = machine_count(dual_coef, len(classes))
+    intercept = _numbers("intercept_", model.intercept_, (machines,))
     support = _checked_support(model, count, int(n_features))
-    return Machine(model.kernel_, support, pair_coefficients(dual_coef, counts), intercept)
+    return Machine(model.kernel_, support, coefficients_of(dual_coef, counts), intercept)
+
+
+def rule_of(model: KernelClassifier) -> Rule:
+    """Return what makes codes of classes out of the decision values of a fitted model.
+
+    Parameters
+    ----------
+    model : KernelClassifier
+        A fitted classifier.
+    """
+    n_classes = len(model.classes_)
+    if n_classes == 2:
+        return SignRule()
+    return LargestRule() if is_against_rest(model.dual_coef_, n_classes) else VoteRule(n_classes)
 
 
 def _checked_support(model: KernelClassifier, count: int, n_features: int) -> Any:
@@ -258,13 +282,16 @@ def _checked_support(model: KernelClassifier, count: int, n_features: int) -> An
 
 
 def _checked_sigmoids(model: KernelClassifier) -> list[Sigmoid]:
-    """Return the sigmoid of every pair, for decision values that favour its first class."""
-    pairs = len(model.classes_) * (len(model.classes_) - 1) // 2
+    """Return the sigmoid of every pair, for decision values that favour its first class.
+
+    Of classes against the rest it is for decision values that favour the rest.
+    """
+    machines = machine_count(model.dual_coef_, len(model.classes_))
     if np.size(getattr(model, "probA_", ())) == 0:
         message = "predict_proba is not available when fitted with probability=False"
         raise NotFittedError(message)
-    slopes = _numbers("probA_", model.probA_, (pairs,))
-    offsets = _numbers("probB_", model.probB_, (pairs,))
+    slopes = _numbers("probA_", model.probA_, (machines,))
+    offsets = _numbers("probB_", model.probB_, (machines,))
     return [Sigmoid(float(a), float(b)) for a, b in zip(slopes, offsets, strict=True)]
 
 

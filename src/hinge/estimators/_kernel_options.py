@@ -8,6 +8,7 @@ from typing import Any
 
 from hinge.errors import InvalidParameterError, unknown_name
 from hinge.estimators import _checks as check
+from hinge.estimators._division import check_division
 from hinge.estimators._options import LOSSES, FitOptions, time_limit
 from hinge.kernels import (
     RBF,
@@ -30,7 +31,6 @@ from hinge.solvers import SMO, Decomposition, KernelDualCoordinate, Solver, kern
 from hinge.solvers.kernel.dual_state import LARGEST_SET
 from hinge.threads import thread_count
 
-SHAPES = ("ovr", "ovo")
 _NO_LIMIT = -1  # of max_iter
 _TIGHT = 1e-6  # violation at which resting rows rejoin if tol is 0
 _DEPRECATED = "deprecated"  # scikit-learn's default of probability from 1.9 on
@@ -47,7 +47,7 @@ def kernel_options(model: Any) -> FitOptions:
     check.boolean("warm_start", model.warm_start)
     count(int(model.verbose) if model.verbose in (True, False) else model.verbose, "verbose")
     check.callback(model.callback)
-    check.choice("decision_function_shape", model.decision_function_shape, SHAPES)
+    check_division(model)
     check.boolean("break_ties", model.break_ties)
     threads = thread_count(check.jobs(model.n_jobs))
     objective, tol = kernel_objective(model), not_negative(model.tol, "tol")

@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from hinge.anytime import LargestRule, Rule, SignRule, VoteRule
 from hinge.errors import InvalidDataError, InvalidParameterError, UnsupportedError
 from hinge.estimators._kernel_machine import pair_coefficients
-from hinge.estimators._kernel_model import KernelClassifier, machine_of
+from hinge.estimators._kernel_model import KernelClassifier, machine_of, rule_of
 from hinge.kernels import RBF, Kernel, Linear, Polynomial, Precomputed, Sigmoid, get_kernel
 from hinge.machines import Machine
 from hinge.parameters import real_number
@@ -77,7 +77,8 @@ def scored_machine(model: Any, threshold: float = 0.0) -> ScoredMachine:
         return _of_arrays(*(model[name] for name in _PARTS))
     if isinstance(model, KernelClassifier):
         check_is_fitted(model)
-        return _of_pairs(machine_of(model), np.asarray(model.classes_), int(model.n_features_in_))
+        machine, rule = machine_of(model), rule_of(model)
+        return ScoredMachine(machine, rule, np.asarray(model.classes_), int(model.n_features_in_))
     if isinstance(model, (ScikitSVC, NuSVC)):
         return _of_scikit(model)
     if isinstance(model, OneClassSVM):

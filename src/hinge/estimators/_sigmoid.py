@@ -13,7 +13,8 @@ Newton's method with backtracking solves it, on scores scaled to size 1.
 For k classes, r_ij being the probability of i in the pair (i, j), the vector p on the simplex
 minimises the sum over pairs of (r_ji p_i - r_ij p_j)^2 (Wu, Lin and Weng 2004, their second
 approach). Its optimality conditions are one linear system of k + 1 equations per row, and the
-solution is positive for r inside (0, 1), so that no iteration is needed.
+solution is positive for r inside (0, 1), so that no iteration is needed. Where every class has a
+machine against the rest, the probabilities of the classes are divided by their sum.
 """
 
 from __future__ import annotations
@@ -221,6 +222,23 @@ def coupled(pairwise: Floats, n_classes: int) -> Floats:
         rows = slice(start, start + _ROWS_AT_A_TIME)
         probabilities[rows] = _coupled_rows(inside[rows], n_classes)
     return probabilities
+
+
+def shared_out(against_rest: Floats) -> Floats:
+    """Return probabilities of classes from those of every class against the rest.
+
+    Parameters
+    ----------
+    against_rest : ndarray of shape (n_samples, n_classes)
+        The probability of each class for itself.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_classes)
+        The same in proportion, each row adding up to 1.
+    """
+    inside = np.clip(against_rest, _NEAREST, 1.0)
+    return np.asarray(inside / inside.sum(axis=1, keepdims=True))
 
 
 def _coupled_rows(pairwise: Floats, k: int) -> Floats:

@@ -29,8 +29,9 @@ from hinge.estimators._callbacks import (
     with_callbacks,
 )
 from hinge.estimators._data import training_data
+from hinge.estimators._division import Division, division_of, solve_division
 from hinge.estimators._kernel_convergence import kernel_convergence_message
-from hinge.estimators._kernel_machine import support_of
+from hinge.estimators._kernel_machine import is_against_rest, support_of
 from hinge.estimators._kernel_model import KernelClassifier
 from hinge.estimators._kernel_options import (
     kernel_options,
@@ -42,7 +43,7 @@ from hinge.estimators._listening import fit_listeners, fit_plan, interruption
 from hinge.estimators._options import FitOptions
 from hinge.estimators._progress import VIOLATION
 from hinge.kernels import Kernel, Precomputed
-from hinge.multiclass import Approximation, ClassPairs, Labels, data_fingerprint, solve_one_vs_one
+from hinge.multiclass import Approximation, ClassPairs, data_fingerprint
 from hinge.result import Certificate, Point, Solution, Status
 from hinge.rows import Rows
 from hinge.solvers import Solver, listening
@@ -85,7 +86,7 @@ class SVC(CallbackSupportMixin, KernelClassifier):
     verbose : bool or int, default=False
         Above 0, show progress on stderr: as a bar if ``rich`` is installed, else as lines.
     max_iter : int, default=-1
-        Limit on the solver's steps for each pair of classes; -1 is none.
+        Limit on the solver's steps for each machine; -1 is none.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
         With more than two classes, one decision value per class, or one per pair of classes.
     break_ties : bool, default=False
@@ -93,6 +94,10 @@ class SVC(CallbackSupportMixin, KernelClassifier):
         broken by the decision values.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the folds of ``probability``; None is 0, so that fits repeat.
+    multiclass : {"ovo", "ovr"}, default="ovo"
+        With more than two classes, a machine for every pair of them, as in scikit-learn, or one
+        for every class against the rest, all over the same kernel rows. The latter has no decision
+        values of pairs and takes no ``approximation``.
     loss : {"hinge", "squared_hinge", "huber"}, default="hinge"
         Loss of a margin; scikit-learn has the first one only.
     solver : str or Solver, default="auto"
@@ -108,8 +113,9 @@ class SVC(CallbackSupportMixin, KernelClassifier):
     warm_start : bool, default=False
         Start from the dual coefficients of the last fit if rows and classes are as many.
     n_jobs : int or None, default=None
-        Threads, which share out pairs of classes, or the work on one; None is 1 unless a joblib
-        context says otherwise, -1 is every core. The result has the same bits for any number.
+        Threads, which share out pairs of classes, or the work on one machine; None is 1 unless a
+        joblib context says otherwise, -1 is every core. The result has the same bits for any
+        number.
     time_limit : float or None, default=None
         Limit in seconds on the whole fit, greater than 0. Time for the last certificates is set
         aside, as much as they are forecast to take. It is for the calibration of probabilities,
@@ -117,7 +123,7 @@ class SVC(CallbackSupportMixin, KernelClassifier):
     callback : callable or None, default=None
         Called with a ``ClassEvent`` after every step of the solver, on the thread that called
         ``fit``; if it returns True the fit ends there, without a warning. Its ``label`` is the
-        pair of classes, or the second one if there are only two.
+        pair of classes, the class against the rest, or the second one if there are only two.
 
     Attributes
     ----------
@@ -127,11 +133,13 @@ class SVC(CallbackSupportMixin, KernelClassifier):
         The support vectors, as they were given; empty for ``kernel="precomputed"``.
     n_support_ : ndarray of int32 of shape (n_classes,)
         How many support vectors each class has.
-    dual_coef_ : ndarray or sparse array of shape (n_classes - 1, n_SV)
-        Coefficients of the support vectors times their signs, laid out as in scikit-learn.
-    intercept_ : ndarray of shape (n_pairs,)
-        Intercepts.
-    coef_ : ndarray or sparse array of shape (n_pairs, n_features)
+    dual_coef_ : ndarray or sparse array of shape (n_classes - 1, n_SV) or (n_classes, n_SV)
+        Coefficients of the support vectors times their signs, laid out as in scikit-learn. With
+        ``multiclass="ovr"`` and three or more classes, row k has those of the machine of class k,
+        zero where a support vector is only another's, positive for rows of the class.
+    intercept_ : ndarray of shape (n_machines,)
+        Intercepts, one for each pair of classes, or with ``multiclass="ovr"`` for each class.
+    coef_ : ndarray or sparse array of shape (n_machines, n_features)
         Weights of the features, if the kernel is linear.
     classes_ : ndarray of shape (n_classes,)
         The labels.
@@ -144,7 +152,7 @@ class SVC(CallbackSupportMixin, KernelClassifier):
     certificate_ : Certificate
         Its certificate: primal, dual, gap, relative gap, violation and what follows from them.
     solutions_ : list of Solution
-        The solution of every pair of classes.
+        The solution of every machine: of each pair of classes, or of each class.
     certificates_ : list of Certificate
         Their certificates.
     approximations_ : list of Approximation or None
@@ -155,10 +163,10 @@ class SVC(CallbackSupportMixin, KernelClassifier):
         then the rows that span the approximation, and ``dual_coef_`` are their coefficients, of
         either sign. None without ``approximation``.
     fit_status_ : int
-        0 if every pair has reached ``tol``, else 1.
-    n_iter_ : ndarray of int32 of shape (n_pairs,)
-        Steps of the solver for each pair.
-    probA_, probB_ : ndarray of shape (n_pairs,)
+        0 if every machine has reached ``tol``, else 1.
+    n_iter_ : ndarray of int32 of shape (n_machines,)
+        Steps of the solver for each machine.
+    probA_, probB_ : ndarray of shape (n_machines,)
         What ``predict_proba`` is made of, as in scikit-learn; empty without ``probability``.
     shape_fit_ : tuple of int
         Shape of X.
@@ -183,7 +191,8 @@ class SVC(CallbackSupportMixin, KernelClassifier):
     .. math:: \tfrac12 \|w\|^2 + C \sum_i s_i\, \ell(y_i (w'\phi(x_i) + b))
 
     with the images :math:`\phi` of the kernel and :math:`\ell(z) = \max(0, 1-z)`. More classes
-    make one such problem for every pair of them.
+    make one such problem for every pair of them, or for every class against the rest; there
+    the weight of a class counts where it is the positive one, as in :class:`LinearSVC`.
 
     Unlike scikit-learn's, ``max_iter`` counts steps of another method, ``break_ties`` has no
     effect, ``random_state=None`` is a fixed seed, and ``class_weight="balanced"`` counts rows by
@@ -231,6 +240,7 @@ class SVC(CallbackSupportMixin, KernelClassifier):
         decision_function_shape: str = "ovr",
         break_ties: bool = False,
         random_state: Any = None,
+        multiclass: str = "ovo",
         loss: str = "hinge",
         solver: str | Solver = "auto",
         approximation: float | None = None,
@@ -255,6 +265,7 @@ class SVC(CallbackSupportMixin, KernelClassifier):
         self.decision_function_shape = decision_function_shape
         self.break_ties = break_ties
         self.random_state = random_state
+        self.multiclass = multiclass
         self.loss = loss
         self.solver = solver
         self.approximation = approximation
@@ -295,9 +306,9 @@ class SVC(CallbackSupportMixin, KernelClassifier):
         if wants:
             warn_of_deprecation(3 + WRAPPED_FRAMES)
         rows, labels = training_data(self, X, y, sample_weight)
-        pairs = ClassPairs(labels)
+        pairs = division_of(self, labels)
         sizes = [pairs.size(number) for number in range(len(pairs))]
-        at_once = problems_at_once(self, sizes, rows)
+        at_once = problems_at_once(self, sizes, rows) if pairs.is_of_pairs else 1
         options = replace(resolved_options(options, rows), solver=solver_of(self, at_once))
         warm = self._warm_points(pairs, options.objective.C)
         arguments = {"X": X, "y": y, "metadata": {"sample_weight": sample_weight}}
@@ -314,35 +325,37 @@ class SVC(CallbackSupportMixin, KernelClassifier):
             plan = replace(plan, at_once=at_once)
             if wants:
                 limit = math.inf if options.stop.seconds is None else options.stop.seconds
-                calibrator = Calibrator(options.seed, len(pairs), flag, began + limit)
+                unit = "pairs of classes" if pairs.is_of_pairs else "classes"
+                calibrator = Calibrator(options.seed, len(pairs), flag, began + limit, unit)
                 finish, finish_pairs = calibrator.finish, calibrator.finish_pairs
                 plan = replace(plan, finish=finish, finish_pairs=finish_pairs)
             self.approximations_ = None
-            if target is not None:
+            if target is not None and isinstance(pairs, ClassPairs):
                 fits = approximate(rows, pairs, options, target, plan, flag, self.exact_finish)
                 solutions, self.approximations_ = fits.solve(), fits.approximations
                 warm = [solution.point for solution in solutions]
                 plan = plan_of_rest(plan, began)
             if target is None or (self.exact_finish and not flag):
-                solutions = solve_one_vs_one(rows, pairs, options.objective, warm, plan, flag)
+                solutions = solve_division(rows, pairs, options.objective, warm, plan, flag)
                 self.approximations_ = None
             self._store(solutions, pairs, rows, options)
             if calibrator is not None and not flag:
                 self.probA_, self.probB_ = calibrator.parameters()
         if flag:
             raise interruption(began, solutions)
-        self._warn_unless_solved(options, rows, labels)
+        self._warn_unless_solved(options, rows, pairs)
         if calibrator is not None:
             calibrator.warn_if_late(self.time_limit, 3 + WRAPPED_FRAMES)
         return self
 
-    def _warm_points(self, pairs: ClassPairs, C: float) -> list[Point | None]:
-        """Return where to start each pair: at the last fit's points, if they fit."""
+    def _warm_points(self, pairs: Division, C: float) -> list[Point | None]:
+        """Return where to start each problem: at the last fit's points, if they fit."""
         before = getattr(self, "solutions_", None) if self.warm_start else None
         if (
             before is None
             or len(before) != len(pairs)
             or not np.array_equal(self.classes_, pairs.labels.classes)
+            or is_against_rest(self.dual_coef_, len(self.classes_)) == pairs.is_of_pairs
         ):
             return [None] * len(pairs)
         factor = C / self._C_of_fit
@@ -354,7 +367,7 @@ class SVC(CallbackSupportMixin, KernelClassifier):
         return points
 
     def _store(
-        self, solutions: list[Solution], pairs: ClassPairs, rows: Rows, options: FitOptions
+        self, solutions: list[Solution], pairs: Division, rows: Rows, options: FitOptions
     ) -> None:
         """Set the fitted attributes; the solutions hold none of the training data."""
         labels = pairs.labels
@@ -372,11 +385,11 @@ class SVC(CallbackSupportMixin, KernelClassifier):
         self.data_fingerprint_ = data_fingerprint(rows, labels)
         self._C_of_fit = options.objective.C
 
-    def _warn_unless_solved(self, options: FitOptions, rows: Rows, labels: Labels) -> None:
+    def _warn_unless_solved(self, options: FitOptions, rows: Rows, pairs: Division) -> None:
         if self.approximations_ is not None:
             message = approximation_message(self.solutions_, self.approximations_, options)
         else:
-            message = kernel_convergence_message(self.solutions_, rows, labels, options)
+            message = kernel_convergence_message(self.solutions_, rows, pairs, options)
         if message is not None:
             warnings.warn(message, ConvergenceWarning, stacklevel=3 + WRAPPED_FRAMES)
 
@@ -397,16 +410,16 @@ def resolved_options(options: FitOptions, rows: Rows) -> FitOptions:
 
 
 def machine_attributes(
-    points: Mapping[int, Point], pairs: ClassPairs, rows: Rows, options: FitOptions
+    points: Mapping[int, Point], pairs: Division, rows: Rows, options: FitOptions
 ) -> dict[str, Any]:
     """Return the fitted attributes that make an SVC predict with points.
 
     Parameters
     ----------
     points : mapping of int to Point
-        The known points by the number of their pair.
-    pairs : ClassPairs
-        The pairs, with labels of the rows.
+        The known points by the number of their problem.
+    pairs : ClassPairs or ClassesAgainstRest
+        The problems, with labels of the rows.
     rows : Rows
         The training data.
     options : FitOptions

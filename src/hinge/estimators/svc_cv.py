@@ -378,7 +378,7 @@ class SVCCV(ScoredAsChosen, KernelClassifier):
         for name in _OF_THE_MODEL:
             setattr(self, name, getattr(machine, name))
         if not flag:
-            machine._warn_unless_solved(own, rows, pairs.labels)
+            machine._warn_unless_solved(own, rows, pairs)
         return solutions
 
     def _warn_of_folds(self, options: FitOptions) -> None:

@@ -81,6 +81,11 @@ class KernelCache:
         return self._slot_of
 
     @property
+    def n_free(self) -> int:
+        """How many slots keep no row."""
+        return int(np.count_nonzero(self.kept < 0))
+
+    @property
     def clock(self) -> int:
         """The number of this round."""
         return self._clock

@@ -5,7 +5,7 @@
 ``class_weight`` multiplies C for the rows of a class (with more than two classes only where it is
 the positive one). ``sklearn.svm.SVC(kernel="linear")`` is the hinge loss with a free intercept, and
 so is ``hinge.SVC(kernel="linear")`` with the loss of its parameter; with more than two classes they
-solve other problems, one for each pair.
+solve other problems, one for each pair, unless the latter has ``multiclass="ovr"``.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from sklearn.svm import LinearSVC as ScikitLinearSVC
 from sklearn.utils.validation import check_is_fitted
 
 from hinge.errors import InvalidParameterError, UnsupportedError
+from hinge.estimators._kernel_machine import is_against_rest
 from hinge.estimators._options import linear_objective
 from hinge.estimators.linear_svc import LinearSVC
 from hinge.estimators.svc import SVC
@@ -74,7 +75,8 @@ def judged_model(model: Any, role: str) -> JudgedModel:
     Parameters
     ----------
     model : LinearSVC, LinearSVCCV or SVC
-        hinge's or scikit-learn's; an SVC must have a linear kernel and two classes.
+        hinge's or scikit-learn's; an SVC must have a linear kernel and two classes, or
+        ``multiclass="ovr"``.
     role : str
         Which argument it is, for messages and the report.
     """
@@ -103,10 +105,13 @@ def _objective(model: Any, role: str) -> Objective:
     if not isinstance(model, SVC | ScikitSVC):
         return linear_objective(model)
     kernel = model.kernel_.name if isinstance(model, SVC) else model.kernel
-    if kernel != "linear" or len(model.classes_) > 2:
+    n_classes = len(model.classes_)
+    is_of_pairs = n_classes > 2 and not is_against_rest(model.dual_coef_, n_classes)
+    if kernel != "linear" or is_of_pairs:
         message = (
-            f"{role} is an SVC with kernel={model.kernel!r} and {len(model.classes_)} classes; "
-            "only kernel='linear' with two classes minimises an objective of LinearSVC's kind."
+            f"{role} is an SVC with kernel={model.kernel!r} and {n_classes} classes; only "
+            "kernel='linear' with two classes, or with multiclass='ovr', minimises an objective of "
+            "LinearSVC's kind."
         )
         raise UnsupportedError(message)
     loss = get_loss(model.loss if isinstance(model, SVC) else "hinge")

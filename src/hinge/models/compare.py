@@ -45,9 +45,9 @@ def compare(
     Parameters
     ----------
     model_a, model_b : LinearSVC or SVC
-        Fitted ``LinearSVC`` or, with two classes, ``SVC(kernel="linear")``, of hinge or of
-        ``sklearn.svm``. Their parameters must name the same objective. An ``SVC`` is judged by its
-        weights alone, without its dual coefficients.
+        Fitted ``LinearSVC``, or ``SVC(kernel="linear")`` with two classes or with
+        ``multiclass="ovr"``, of hinge or of ``sklearn.svm``. Their parameters must name the same
+        objective. An ``SVC`` is judged by its weights alone, without its dual coefficients.
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
         The rows that they were fitted on.
     y : array-like of shape (n_samples,)

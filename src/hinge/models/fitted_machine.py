@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from hinge.errors import HingeError, InvalidDataError, InvalidParameterError, UnsupportedError
+from hinge.estimators._kernel_machine import is_against_rest, machine_count
 from hinge.ingest import canonical
 from hinge.kernels import (
     RBF,
@@ -65,9 +66,9 @@ def fitted_machine(model: Any, role: str = "model") -> KernelMachine:
     n_features = feature_count(getattr(model, "n_features_in_", None), role)
     n_support = _counts(model.n_support_, len(classes), role)
     total = int(n_support.sum())
-    dual = _coefficients(model.dual_coef_, (len(classes) - 1, total), f"{role}.dual_coef_")
-    n_pairs = len(classes) * (len(classes) - 1) // 2
-    intercept = _intercepts(model.intercept_, n_pairs, f"{role}.intercept_")
+    height = len(classes) - (not is_against_rest(model.dual_coef_, len(classes)))
+    dual = _coefficients(model.dual_coef_, (height, total), f"{role}.dual_coef_")
+    intercept = _intercepts(model.intercept_, dual, len(classes), f"{role}.intercept_")
     wrong = wrong_sign(n_support, dual)
     if wrong is not None:
         number, own, other = wrong
@@ -171,13 +172,15 @@ def _coefficients(value: Any, shape: tuple[int, int], name: str) -> Floats:
     return dense
 
 
-def _intercepts(value: Any, n_pairs: int, name: str) -> Floats:
+def _intercepts(value: Any, dual_coef: Floats, n_classes: int, name: str) -> Floats:
     array = plain_array(value, name)
+    count = machine_count(dual_coef, n_classes)
     if array.ndim == 0:
-        array = np.broadcast_to(array, (n_pairs,))
-    if array.shape != (n_pairs,) or array.dtype.kind != "f" or not np.isfinite(array).all():
+        array = np.broadcast_to(array, (count,))
+    if array.shape != (count,) or array.dtype.kind != "f" or not np.isfinite(array).all():
+        unit = "class" if is_against_rest(dual_coef, n_classes) else "pair of classes"
         message = (
-            f"{name} must hold {n_pairs} finite numbers, one for each pair of classes; got "
+            f"{name} must hold {count} finite numbers, one for each {unit}; got "
             f"{array.dtype} of shape {array.shape}."
         )
         raise InvalidParameterError(message)

@@ -53,7 +53,7 @@ _NAMES = "feature_names"
 _BASE = "index_base_"
 _MOST = 2**40  # features or rows: more than any file can hold
 _SIGMOIDS = ("probA", "probB")
-# Extents: k classes, o = k - 1, p pairs, m support vectors.
+# Extents: k classes, m support vectors; o = k - 1 and p pairs, or both k: classes against the rest.
 _SHAPES: dict[str, tuple[str, tuple[Any, ...]]] = {
     "dual_coef": ("float64", ("o", "m")),
     "intercept": ("float64", ("p",)),
@@ -81,6 +81,12 @@ def put_machine(model: SVC, proof: bool) -> tuple[dict[str, Any], Tensors]:
     machine = fitted_machine(model)
     solutions: list[Solution] = model.solutions_
     _check_unchanged(machine, solutions)
+    if machine.is_against_rest != _is_against_rest(model, len(machine.classes)):
+        message = (
+            f"multiclass={model.multiclass!r} was set after the fit, which was of the other kind; "
+            "fit again, or put it back."
+        )
+        raise InvalidParameterError(message)
     tensors: Tensors = {"intercept": machine.intercept, "n_support": machine.n_support}
     count = machine.dual_coef.shape[1]
     support = put_vectors(machine.vectors, count, tensors)
@@ -164,16 +170,11 @@ def take_machine(fields: Fields, tensors: Tensors, budget: Budget) -> SVC:
     n_features = fields.integer("n_features", least=1, most=_MOST)
     n_rows = fields.integer_or_null("n_rows", least=1, most=_MOST)
     count, vectors = take_vectors(fields.take("support"), n_features, tensors)
-    extents = {
-        "k": len(classes),
-        "o": len(classes) - 1,
-        "p": len(classes) * (len(classes) - 1) // 2,
-        "m": count,
-    }
-    _check_tensors(tensors, extents)
     kernel = take_kernel(fields.take("kernel"), "kernel")
     fingerprint = take_fingerprint(fields.take("proof"))
     model = _take_parameters(fields.take("parameters"))
+    extents = _extents(model, len(classes), count)
+    _check_tensors(tensors, extents)
     objective = same_problem(fields.take("problem"), kernel_objective(model))
     assert objective.kernel is not None
     if not is_resolved_from(kernel, objective.kernel, n_features):
@@ -184,7 +185,7 @@ def take_machine(fields: Fields, tensors: Tensors, budget: Budget) -> SVC:
         kernel=kernel,
         vectors=vectors,
         n_support=tensors["n_support"],
-        dual_coef=tensors.get("dual_coef", np.zeros((len(classes) - 1, 0))),
+        dual_coef=tensors.get("dual_coef", np.zeros((extents["o"], 0))),
         intercept=tensors["intercept"],
         n_features=n_features,
         rows=_take_rows(tensors, count, n_rows),
@@ -193,7 +194,7 @@ def take_machine(fields: Fields, tensors: Tensors, budget: Budget) -> SVC:
     _check_machine(machine, n_rows)
     words = {name: fields.take(name) for name in WORDS}
     claim = Claim(fields.integer("seed", most=2**128), float(model.tol), None, "kkt")
-    solutions = _take_solutions(words, tensors, claim, budget)
+    solutions = _take_solutions(words, tensors, machine, claim, budget)
     summary = fields.take("certificate")
     is_sparse = fields.flag("is_sparse")
     base = fields.integer("index_base", most=1) if fields.has("index_base") else None
@@ -211,6 +212,19 @@ def take_machine(fields: Fields, tensors: Tensors, budget: Budget) -> SVC:
     if base is not None:
         setattr(model, _BASE, base)
     return model
+
+
+def _is_against_rest(model: SVC, n_classes: int) -> bool:
+    """Return whether the parameters make a machine for every class against the rest."""
+    return model.multiclass == "ovr" and n_classes > 2
+
+
+def _extents(model: SVC, n_classes: int, count: int) -> dict[str, int]:
+    """Return the extents of tensors by their letters."""
+    rows, functions = n_classes - 1, n_classes * (n_classes - 1) // 2
+    if _is_against_rest(model, n_classes):
+        rows = functions = n_classes
+    return {"k": n_classes, "o": rows, "p": functions, "m": count}
 
 
 def _check_unchanged(machine: KernelMachine, solutions: list[Solution]) -> None:
@@ -320,15 +334,13 @@ def _check_tensors(tensors: Tensors, extents: dict[str, int]) -> None:
 
 
 def _take_solutions(
-    words: dict[str, Any], tensors: Tensors, claim: Claim, budget: Budget
+    words: dict[str, Any], tensors: Tensors, machine: KernelMachine, claim: Claim, budget: Budget
 ) -> list[Solution]:
-    """Return the solutions of the pairs; their points know the intercept alone."""
-    n_pairs = len(tensors["intercept"])
-    # Of more than two classes the first of a pair is the positive one, in a problem the second.
-    sign = 1.0 if n_pairs == 1 else -1.0
+    """Return the solutions of the problems; their points know the intercept alone."""
     others = ("dual_coef", "intercept")
     own = {name: tensor for name, tensor in tensors.items() if name not in others}
-    own |= {"coef": np.zeros((n_pairs, 0)), "intercept": sign * tensors["intercept"]}
+    intercept = machine.sign * tensors["intercept"]
+    own |= {"coef": np.zeros((len(intercept), 0)), "intercept": intercept}
     if tensors["solutions"][:, -2:].any():
         message = "the problems of a kernel machine have no dual coefficients of their own."
         raise ModelFileError(message)

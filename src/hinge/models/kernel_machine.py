@@ -1,10 +1,13 @@
-"""A kernel classifier as arrays, whoever made it: decision functions of pairs of classes.
+"""A kernel classifier as arrays, whoever made it: decision functions of pairs, or of classes.
 
 The conventions are scikit-learn's. Support vectors stand class by class. With more than two classes
 there is a decision function for each pair (i, j), i < j, which is positive for class i; a support
 vector of class c has its coefficient of the pair with class d in row d of ``dual_coef``, or d - 1
 for d > c. With two classes there is one function, which is positive for the second class.
 Coefficients are label times dual coefficient, so those of one class have one sign in each function.
+
+Where every one of three or more classes is against the rest, there is a function for each class,
+which is positive for it, and ``dual_coef`` has a row for each of them.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from hinge.estimators._kernel_machine import is_against_rest
 from hinge.kernels import Kernel, Precomputed
 from hinge.result import Point
 
@@ -39,9 +43,9 @@ class KernelMachine:
         The support vectors; None for a precomputed kernel.
     n_support : ndarray of int of shape (n_classes,)
         How many of them each class has.
-    dual_coef : ndarray of shape (n_classes - 1, n_support)
+    dual_coef : ndarray of shape (n_classes - 1, n_support) or (n_classes, n_support)
         Coefficients, all finite.
-    intercept : ndarray of shape (n_pairs,)
+    intercept : ndarray of shape (n_functions,)
         Intercepts, all finite.
     n_features : int
         Number of features; for a precomputed kernel, of training rows.
@@ -60,6 +64,16 @@ class KernelMachine:
     n_features: int
     rows: Ints | None = None
     feature_names: NDArray[Any] | None = None
+
+    @property
+    def is_against_rest(self) -> bool:
+        """Whether there is a function for each class, not for each pair."""
+        return is_against_rest(self.dual_coef, len(self.classes))
+
+    @property
+    def sign(self) -> float:
+        """What the functions are times those of the problems, whose second class is positive."""
+        return 1.0 if len(self.classes) == 2 or self.is_against_rest else -1.0
 
     @property
     def is_precomputed(self) -> bool:
@@ -110,15 +124,17 @@ def wrong_sign(n_support: Any, dual_coef: Floats) -> tuple[int, int, int] | None
     ----------
     n_support : sequence of int
         Support vectors of each class.
-    dual_coef : ndarray of shape (n_classes - 1, n_support)
-        Coefficients in scikit-learn's convention.
+    dual_coef : ndarray of shape (n_classes - 1, n_support) or (n_classes, n_support)
+        Coefficients in either layout.
 
     Returns
     -------
     tuple of int or None
-        The support vector, its class, and the class that it is opposed to.
+        The support vector, its class, and the class that it is opposed to, or whose function it is.
     """
     slices = class_slices(n_support)
+    if is_against_rest(dual_coef, len(slices)):
+        return _wrong_sign_against_rest(slices, dual_coef)
     positive_first = len(slices) > 2
     for own, part in enumerate(slices):
         for other in range(len(slices)):
@@ -129,6 +145,17 @@ def wrong_sign(n_support: Any, dual_coef: Floats) -> tuple[int, int, int] | None
             wrong = values < 0.0 if is_positive else values > 0.0
             if wrong.any():
                 return part.start + int(np.argmax(wrong)), own, other
+    return None
+
+
+def _wrong_sign_against_rest(slices: list[slice], dual_coef: Floats) -> tuple[int, int, int] | None:
+    """Return where a coefficient of a class against the rest has the sign of the other side."""
+    own = np.repeat(np.arange(len(slices)), [part.stop - part.start for part in slices])
+    for number, values in enumerate(dual_coef):
+        wrong = np.where(own == number, values < 0.0, values > 0.0)
+        if wrong.any():
+            vector = int(np.argmax(wrong))
+            return vector, int(own[vector]), number
     return None
 
 
@@ -157,14 +184,18 @@ def differs_from_solutions(machine: KernelMachine, points: list[Point]) -> bool:
     machine : KernelMachine
         The parts of a fitted model.
     points : list of Point
-        One for each pair of classes; without dual coefficients where a model was loaded.
+        One for each function; without dual coefficients where a model was loaded.
     """
-    n_classes = len(machine.classes)
+    n_classes, sign = len(machine.classes), machine.sign
     if len(points) != len(machine.intercept):
         return True
-    sign = 1.0 if n_classes == 2 else -1.0
     if not np.array_equal([sign * point.intercept for point in points], machine.intercept):
         return True
+    if machine.is_against_rest:
+        return any(
+            _differs_from_point(machine, np.abs(own), point)
+            for own, point in zip(machine.dual_coef, points, strict=True)
+        )
     slices = class_slices(machine.n_support)
     for (first, second), point in zip(pairs(n_classes), points, strict=True):
         if point.dual_coef is None:
@@ -174,10 +205,17 @@ def differs_from_solutions(machine: KernelMachine, points: list[Point]) -> bool:
         both = np.concatenate((own, other))
         kept = point.dual_coef[point.dual_coef != 0.0]
         if n_classes == 2:
-            if machine.rows is None or not np.array_equal(point.dual_coef[machine.rows], both):
-                return True
-            if len(kept) != np.count_nonzero(both):
+            if _differs_from_point(machine, both, point):
                 return True
         elif not np.array_equal(kept, both[both != 0.0]):
             return True
     return False
+
+
+def _differs_from_point(machine: KernelMachine, sizes: Floats, point: Point) -> bool:
+    """Return whether coefficients of all support vectors are not those of a point of all rows."""
+    if point.dual_coef is None:
+        return False
+    if machine.rows is None or not np.array_equal(point.dual_coef[machine.rows], sizes):
+        return True
+    return bool(np.count_nonzero(point.dual_coef) != np.count_nonzero(sizes))

@@ -43,7 +43,7 @@ def write_libsvm(
     InvalidParameterError
         If the labels are not whole numbers, or the model's attributes contradict each other.
     UnsupportedError
-        If LIBSVM has no such kernel.
+        If LIBSVM has no such kernel, or no such machine: it has one for every pair of classes.
     OSError
         If the file cannot be written; what was there is still there.
 
@@ -69,6 +69,13 @@ def write_libsvm(
         message = f"model must be a fitted hinge.SVC; got {type(model).__name__}."
         raise InvalidParameterError(message)
     machine = fitted_machine(model)
+    if machine.is_against_rest:
+        message = (
+            "LIBSVM has a machine for every pair of classes, and this model one for every class "
+            "(multiclass='ovr'). Fit with multiclass='ovo', save the model in hinge's own format, "
+            "or export it to ONNX."
+        )
+        raise UnsupportedError(message)
     name = _kernel_name(machine)
     if not len(machine.dual_coef[0]):
         message = "the model has no support vectors, so LIBSVM could not read it; fit it further."

@@ -142,6 +142,7 @@ def _graph(onnx: Any, model: LinearSVC | SVC, dtype: np.dtype[Any]) -> tuple[Any
     if isinstance(model, SVC):
         per_class = model.decision_function_shape == "ovr"
         fitted: Any = fitted_machine(model)
+        per_class = per_class or fitted.is_against_rest
         _require_size(machine_size(fitted))
         add_machine(parts, fitted, per_class)
         n_values = len(fitted.classes) if per_class else len(fitted.intercept)

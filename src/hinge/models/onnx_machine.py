@@ -1,4 +1,4 @@
-"""Kernel machines as ONNX graphs: kernel values, decision values of pairs, votes.
+"""Kernel machines as ONNX graphs: kernel values, decision values, and votes of pairs.
 
 ONNX has an operator for these too (``ai.onnx.ml.SVMClassifier``), in single precision as well. Here
 a kernel is a matrix product with the support vectors and a function of every value. For the
@@ -13,8 +13,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hinge.errors import UnsupportedError
+from hinge.estimators._kernel_machine import coefficients_of
 from hinge.kernels import RBF, Linear, Polynomial, Precomputed, Sigmoid
-from hinge.models.kernel_machine import KernelMachine, class_slices, coefficient_row, pairs
+from hinge.models.kernel_machine import KernelMachine, pairs
 from hinge.models.onnx_parts import GraphParts
 
 Floats = NDArray[np.float64]
@@ -35,7 +36,7 @@ def add_machine(graph: GraphParts, machine: KernelMachine, per_class: bool) -> N
         Whether more than two classes have a decision value each; else every pair has one.
     """
     _add_kernel(graph, machine)
-    coefficients = _pair_coefficients(machine)
+    coefficients = coefficients_of(machine.dual_coef, machine.n_support)
     if len(machine.classes) == 2:
         graph.constant("coefficients", coefficients[:, 0])
         graph.constant("intercept", machine.intercept[0])
@@ -49,6 +50,10 @@ def add_machine(graph: GraphParts, machine: KernelMachine, per_class: bool) -> N
     graph.constant("coefficients", coefficients)
     graph.constant("intercept", machine.intercept)
     graph.node("MatMul", ["kernel", "coefficients"], "sums")
+    if machine.is_against_rest:
+        graph.node("Add", ["sums", "intercept"], "decision")
+        graph.node("ArgMax", ["decision"], "winner", axis=1, keepdims=0)
+        return
     pair_values = "pair_values" if per_class else "decision"
     graph.node("Add", ["sums", "intercept"], pair_values)
     class_values = "decision" if per_class else "class_values"
@@ -150,13 +155,3 @@ def _add_votes(graph: GraphParts, n_classes: int, values: str, result: str) -> N
     graph.node("Div", ["fractions", "three"], "tie_breakers")
     graph.node("Add", ["votes", "tie_breakers"], result)
     graph.node("ArgMax", [result], "winner", axis=1, keepdims=0)
-
-
-def _pair_coefficients(machine: KernelMachine) -> Floats:
-    """Return the coefficients of every support vector in every pair."""
-    found = np.zeros((machine.dual_coef.shape[1], len(machine.intercept)))
-    slices = class_slices(machine.n_support)
-    for number, (first, second) in enumerate(pairs(len(machine.classes))):
-        for own, other in ((first, second), (second, first)):
-            found[slices[own], number] = machine.dual_coef[coefficient_row(own, other), slices[own]]
-    return found

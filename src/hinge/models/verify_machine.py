@@ -17,16 +17,18 @@ from numpy.typing import NDArray
 from hinge.certificates import gap
 from hinge.certificates.kernel_foreign import ForeignMachine, foreign_gap, foreign_objective
 from hinge.estimators._data import rows_to_score
+from hinge.estimators._division import Division
 from hinge.estimators._kernel_options import kernel_objective
 from hinge.estimators.svc import SVC
 from hinge.kernels import Precomputed
 from hinge.models.definiteness import negative_curvature
 from hinge.models.fitted_machine import fitted_machine
 from hinge.models.kernel_machine import KernelMachine, class_slices, coefficient_row
+from hinge.models.kernel_machine import pairs as class_pairs
 from hinge.models.support_rows import Found, find_support
 from hinge.models.verification import ProblemVerification, Verification
 from hinge.models.verified_numbers import differences, verified_labels
-from hinge.multiclass import ClassPairs, data_fingerprint
+from hinge.multiclass import ClassesAgainstRest, ClassPairs, data_fingerprint
 from hinge.parameters import not_negative
 from hinge.problem import Problem
 from hinge.result import Certificate, Point, Status
@@ -59,7 +61,7 @@ def verify_machine(model: SVC, X: Any, y: Any, sample_weight: Any) -> Verificati
     machine = fitted_machine(model)
     rows = rows_to_score(model, X)
     labels = verified_labels(model, y, sample_weight, rows)
-    pairs = ClassPairs(labels)
+    pairs = ClassesAgainstRest(labels) if machine.is_against_rest else ClassPairs(labels)
     objective = replace(kernel_objective(model), kernel=machine.kernel)
     known = getattr(model, "data_fingerprint_", None)
     same = None if known is None else known == data_fingerprint(rows, labels)
@@ -71,14 +73,14 @@ def verify_machine(model: SVC, X: Any, y: Any, sample_weight: Any) -> Verificati
         stated = replace(model.certificates_[number], region=None)
         found: tuple[str, ...]
         if support is None:
-            recomputed = _objective_only(machine, problem, pairs.pairs[number], number)
+            recomputed = _objective_only(machine, problem, number)
             found = differences(stated, recomputed, Point(np.zeros(0), 0.0), problem)
         else:
             point = _point(machine, pairs, support.rows, number)
             if support.is_exact:
                 recomputed = gap(problem, point, threads=threads, region=False)
             else:
-                own = _foreign(machine, pairs.pairs[number], number)
+                own = _foreign(machine, number)
                 recomputed = foreign_gap(problem, point, own, threads)
             found = differences(stated, recomputed, point, problem)
             is_solved = model.solutions_[number].status is Status.SOLVED
@@ -92,40 +94,42 @@ def verify_machine(model: SVC, X: Any, y: Any, sample_weight: Any) -> Verificati
     return Verification(tuple(problems), same, rows.n_rows, _reason(problems, support), assumed)
 
 
-def _point(machine: KernelMachine, pairs: ClassPairs, support: Ints, number: int) -> Point:
-    """Return the dual point of a pair, placed among the rows of the pair."""
+def _point(machine: KernelMachine, pairs: Division, support: Ints, number: int) -> Point:
+    """Return the dual point of a problem, placed among the rows of the problem."""
     ids = pairs.rows_of(number)
-    first, second = pairs.pairs[number]
-    n_rows = len(pairs.labels.codes)
-    alpha = np.zeros(n_rows)
+    alpha = np.zeros(len(pairs.labels.codes))
+    terms, coefficients = _function(machine, number)
+    alpha[support[terms]] = np.abs(coefficients)
+    intercept = float(machine.sign * machine.intercept[number])
+    return Point(np.zeros(0), intercept, alpha if ids is None else alpha[ids])
+
+
+def _function(machine: KernelMachine, number: int) -> tuple[Ints, Floats]:
+    """Return which support vectors a function is a sum over, and their coefficients."""
+    if machine.is_against_rest:
+        return np.arange(machine.dual_coef.shape[1]), machine.dual_coef[number]
     slices = class_slices(machine.n_support)
+    first, second = class_pairs(len(machine.classes))[number]
+    terms, coefficients = [], []
     for own, other in ((first, second), (second, first)):
-        row = coefficient_row(own, other)
-        alpha[support[slices[own]]] = np.abs(machine.dual_coef[row, slices[own]])
-    intercept = machine.intercept[number] * (1.0 if len(pairs) == 1 else -1.0)
-    return Point(np.zeros(0), float(intercept), alpha if ids is None else alpha[ids])
+        terms.append(np.arange(slices[own].start, slices[own].stop))
+        coefficients.append(machine.dual_coef[coefficient_row(own, other), slices[own]])
+    return np.concatenate(terms), np.concatenate(coefficients)
 
 
-def _objective_only(
-    machine: KernelMachine, problem: Problem, classes: tuple[int, int], number: int
-) -> Certificate:
+def _objective_only(machine: KernelMachine, problem: Problem, number: int) -> Certificate:
     """Return a certificate that knows the objective, computed from the support vectors."""
     if machine.vectors is None:  # a kernel matrix of other rows does not know these
         return _unknown(math.nan)
-    return _unknown(foreign_objective(problem, _foreign(machine, classes, number)).value)
+    return _unknown(foreign_objective(problem, _foreign(machine, number)).value)
 
 
-def _foreign(machine: KernelMachine, classes: tuple[int, int], number: int) -> ForeignMachine:
-    """Return the machine of a pair with its own support vectors."""
-    slices = class_slices(machine.n_support)
-    parts, coefficients = [], []
-    for own, other in (classes, classes[::-1]):
-        parts.append(np.arange(slices[own].start, slices[own].stop))
-        coefficients.append(machine.dual_coef[coefficient_row(own, other), slices[own]])
-    sign = 1.0 if len(machine.classes) == 2 else -1.0
-    vectors = Rows(machine.vectors[np.concatenate(parts)])
-    coef = sign * np.concatenate(coefficients)
-    return ForeignMachine(vectors, coef, float(sign * machine.intercept[number]))
+def _foreign(machine: KernelMachine, number: int) -> ForeignMachine:
+    """Return the machine of a problem with its own support vectors."""
+    terms, coefficients = _function(machine, number)
+    sign = machine.sign
+    vectors = Rows(machine.vectors[terms])
+    return ForeignMachine(vectors, sign * coefficients, float(sign * machine.intercept[number]))
 
 
 def _is_said_to_be_psd(machine: KernelMachine) -> bool:

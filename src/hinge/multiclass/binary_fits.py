@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from hinge.multiclass.workers import HandOver, call_here, map_in_threads
 from hinge.problem import Problem
@@ -38,6 +38,16 @@ class Listener(Protocol):
 
     def on_end(self, number: int, solution: Solution) -> None:
         """Take note that problem ``number`` is over; the solution still has its state."""
+
+
+class Relay(Protocol):
+    """Hands something on from each problem to the next one; for one problem at a time."""
+
+    def start(self, warm: Point | None, state: Any) -> Point | None:
+        """Return where to start a problem, which may have a state of an earlier fit to go on."""
+
+    def note(self, state: Any) -> None:
+        """Take note of the state in which a problem was left."""
 
 
 @dataclass(frozen=True)
@@ -94,11 +104,14 @@ class Family:
         comes.
     unit : str, default="class"
         What a problem is about, for messages.
+    relay : Relay or None, default=None
+        What problems that are solved one after the other hand on to each other.
     """
 
     make: Callable[[int], Problem]
     untrained: Callable[[int], Point]
     unit: str = "class"
+    relay: Relay | None = None
 
 
 def solve_family(
@@ -201,7 +214,11 @@ class _Fit:
             threads=max(1, self.plan.threads // min(self._at_once, len(self.warm))),
         )
         solver = get_solver(self.plan.solver, problem, self.plan.stop.gap, self.plan.stop.steps)
+        relay = self.family.relay
+        warm = warm if relay is None else relay.start(warm, state)
         solution = run(problem, solver, settings, warm, state, _SET if is_over else self.flag)
+        if relay is not None:
+            relay.note(solution.state)
         if before is not None:
             solution = _joined(before, solution)
         if solution.status is Status.TIME_LIMIT and len(self.warm) > 1:

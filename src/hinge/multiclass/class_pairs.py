@@ -9,7 +9,7 @@ in every pair, as in LIBSVM, so that the objectives are scikit-learn's.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,8 @@ class ClassPairs:
         Labels and weights of the rows.
     """
 
+    is_of_pairs: ClassVar[bool] = True
+
     def __init__(self, labels: Labels) -> None:
         self.labels = labels
         count = len(labels.classes)
@@ -41,6 +43,11 @@ class ClassPairs:
 
     def __len__(self) -> int:
         return len(self.pairs)
+
+    @property
+    def unit(self) -> str:
+        """What a problem is about, for messages."""
+        return "class" if len(self.pairs) == 1 else "pair of classes"
 
     def rows_of(self, number: int) -> Ids | None:
         """Return the rows of a pair, those of its first class first; None if it is all of them.
@@ -101,6 +108,18 @@ class ClassPairs:
             return classes[1]
         first, second = self.pairs[number]
         return classes[first], classes[second]
+
+    def is_positive(self, number: int, rows: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return which rows belong to the second class of a pair, the positive one of its problem.
+
+        Parameters
+        ----------
+        number : int
+            Which pair.
+        rows : ndarray of int
+            Numbers of rows among all.
+        """
+        return np.asarray(self.labels.codes[rows] == self.pairs[number][1])
 
     def shared(self, rows: Rows, kernel: Kernel | None) -> Rows | SharedRows:
         """Return rows of which every pair takes its part; rows without weight are not among them.

@@ -143,7 +143,7 @@ class ApproximateFits:
         family = Family(
             make=self._make,
             untrained=lambda number: Point(np.zeros(0), 0.0, np.zeros(self.pairs.size(number))),
-            unit="class" if len(self.pairs) == 1 else "pair of classes",
+            unit=self.pairs.unit,
         )
         plan = replace(self.plan, finish=self._finish)
         solutions = solve_family(family, [None] * len(self.pairs), plan, self.flag)

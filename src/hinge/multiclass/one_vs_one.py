@@ -6,7 +6,6 @@ one.
 
 from __future__ import annotations
 
-import copy
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,6 +14,7 @@ import numpy as np
 
 from hinge.multiclass.binary_fits import Family, Plan, solve_family
 from hinge.multiclass.class_pairs import ClassPairs
+from hinge.multiclass.kernel_one_vs_rest import without_data
 from hinge.multiclass.labels import Objective
 from hinge.multiclass.together import solve_together
 from hinge.result import Point, Solution
@@ -60,7 +60,7 @@ def solve_one_vs_one(
     family = Family(
         make=lambda place: pairs.problem(shared, objective, left[place]),
         untrained=lambda place: Point(np.zeros(0), 0.0, np.zeros(pairs.size(left[place]))),
-        unit="class" if len(pairs) == 1 else "pair of classes",
+        unit=pairs.unit,
     )
     if plan.finish is not None:
         finish = plan.finish
@@ -69,15 +69,5 @@ def solve_one_vs_one(
         seconds = max(0.0, plan.stop.seconds - (time.perf_counter() - began))
         plan = replace(plan, stop=replace(plan.stop, seconds=seconds))
     rest = solve_family(family, [warm[number] for number in left], plan, flag)
-    solutions.update(zip(left, map(_without_data, rest), strict=True))
+    solutions.update(zip(left, map(without_data, rest), strict=True))
     return [solutions[number] for number in range(len(pairs))]
-
-
-def _without_data(solution: Solution) -> Solution:
-    """Return the solution with a certificate that holds its support vectors and no other row.
-
-    A copy of a region keeps no more, as a pickle; the copy of a pair's rows can be dropped then.
-    """
-    certificate = solution.certificate
-    trimmed = replace(certificate, region=copy.copy(certificate.region))
-    return replace(solution, certificate=trimmed)

@@ -1,7 +1,8 @@
-r"""From one C to the next: kernel values, scores and kept rows serve on.
+r"""From one problem to the next over the same rows: kernel values and kept rows serve on.
 
 Coefficients grow with C (:mod:`hinge.solvers.path_walk`), and so do the scores, which are linear in
-them: a run with another C begins without a single kernel value.
+them: a run with another C begins without a single kernel value. A run with other labels takes the
+kept rows alone.
 """
 
 from __future__ import annotations
@@ -11,26 +12,64 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hinge.result import Point
-from hinge.solvers.kernel.dual_state import KernelState
+from hinge.solvers.kernel.dual_state import KernelState, present_rows
 
 _ROUNDING = 1e-12  # share of a bound below which a difference to it is none
 
 
 @dataclass(frozen=True)
 class CarriedPoint(Point):
-    """A point with the state that it comes from, of the same problem with another C.
+    """A point with a state of the same rows: that of the same problem with another C, or others.
 
     Parameters
     ----------
     state : KernelState or None, default=None
         The state at the end of that run; whoever starts from it takes its kept rows over.
+    keeps_rows : bool, default=False
+        Whether others will take kept rows over: then all that are computed are kept while there
+        is room.
     """
 
     state: KernelState | None = field(default=None, repr=False, compare=False)
+    keeps_rows: bool = False
+
+
+class KernelRelay:
+    """Hands kept kernel rows on from one problem to the next, over the same rows."""
+
+    def __init__(self) -> None:
+        self._last: KernelState | None = None
+
+    def start(self, warm: Point | None, state: object) -> Point:
+        """Return where to start a problem, with the kernel rows that are kept.
+
+        Parameters
+        ----------
+        warm : Point or None
+            Where it would start otherwise.
+        state : State or None
+            A state that it goes on from instead, which is given the kernel rows, too.
+        """
+        last = self._last
+        if last is not None and isinstance(state, KernelState) and _has_same_rows(last, state):
+            state.share_kernel(last)
+        point = Point(np.zeros(0)) if warm is None else warm
+        return CarriedPoint(point.coef, point.intercept, point.dual_coef, last, keeps_rows=True)
+
+    def note(self, state: object) -> None:
+        """Take note of the state in which a problem was left.
+
+        Parameters
+        ----------
+        state : State or None
+            The state; what is none of a kernel machine changes nothing.
+        """
+        if isinstance(state, KernelState):
+            self._last = state
 
 
 def take_over(state: KernelState, warm: Point | None) -> bool:
-    """Start a state from that of the same problem with another C, if that is what it is given.
+    """Start a state from another of the same rows, if that is what it is given.
 
     Parameters
     ----------
@@ -44,11 +83,14 @@ def take_over(state: KernelState, warm: Point | None) -> bool:
     bool
         Whether coefficients and scores are set.
     """
-    before = warm.state if isinstance(warm, CarriedPoint) else None
-    if before is None or not _is_same(before, state):
+    if not isinstance(warm, CarriedPoint):
+        return False
+    state.keeps_rows = warm.keeps_rows
+    before = warm.state
+    if before is None or not _has_same_rows(before, state):
         return False
     state.share_kernel(before)
-    if not before.is_complete:
+    if not (before.is_complete and _is_same_but_for_cost(before, state)):
         return False
     factor = state.problem.C / before.problem.C
     then, now = before.program, state.program
@@ -65,13 +107,22 @@ def take_over(state: KernelState, warm: Point | None) -> bool:
     return True
 
 
-def _is_same(before: KernelState, after: KernelState) -> bool:
+def _has_same_rows(before: KernelState, after: KernelState) -> bool:
     """Return whether two states are of the same rows with the same kernel, and as much memory."""
     one, other = before.problem, after.problem
-    return (
-        one.rows is other.rows
-        and one.signs is other.signs
-        and one.sample_weight is other.sample_weight
-        and one.kernel == other.kernel
-        and before.cache_mb == after.cache_mb
-    )
+    if one.rows is not other.rows or one.kernel != other.kernel:
+        return False
+    if (before.cache_mb, before.least_kept) != (after.cache_mb, after.least_kept):
+        return False
+    if one.sample_weight is other.sample_weight:
+        return True
+    present = [present_rows(problem) for problem in (one, other)]
+    if present[0] is None or present[1] is None:
+        return present[0] is present[1]
+    return np.array_equal(present[0], present[1])
+
+
+def _is_same_but_for_cost(before: KernelState, after: KernelState) -> bool:
+    """Return whether two states are of problems that differ in C alone."""
+    one, other = before.problem, after.problem
+    return one.signs is other.signs and one.sample_weight is other.sample_weight

@@ -128,6 +128,8 @@ class KernelState(State):
         Whether kernel values are taken in float64, because float32 was not enough.
     least_kept : int
         Kernel rows that must find room, however little memory there is.
+    keeps_rows : bool
+        Whether all computed rows are kept while there is room, because others need them as well.
     to_refresh, fresh : ndarray
         Rows whose scores are being summed up anew in float64, and their sums so far.
     refreshed : int
@@ -159,6 +161,7 @@ class KernelState(State):
     is_rejoining: bool = False
     is_exact: bool = False
     least_kept: int = 0
+    keeps_rows: bool = False
     to_refresh: Ids = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     fresh: Floats = field(default_factory=lambda: np.zeros(0))
     refreshed: int = 0

@@ -34,7 +34,10 @@ def advance_queue(state: KernelState) -> None:
     # A row that is stored is computed everywhere. While some rest that is not worth it for one that
     # takes the place of another: with more rows inside than slots, each would soon go the same way.
     some_rest = bool(state.resting.any())
-    to_store = ids[: min(int(np.count_nonzero(inside)), limit)]
+    wanted = int(np.count_nonzero(inside))
+    if state.keeps_rows:
+        wanted = max(wanted, state.cache.n_free)
+    to_store = ids[: min(wanted, limit)]
     stored = state.cache.make_room(to_store, replace=not some_rest)
     everywhere = len(stored) if some_rest else limit
     _add_everywhere(state, old, (ids[:everywhere], changes[:everywhere]), stored, scores)
