@@ -18,9 +18,9 @@ from hinge.estimators._checks import callback as checked_callback
 from hinge.estimators._clock import Clock
 from hinge.estimators._data import training_data
 from hinge.estimators._folds import Fold, FoldEvent, make_folds
-from hinge.estimators._kernel_folds import FoldFits, Grid, fit_fold
+from hinge.estimators._kernel_folds import FoldFits, Grid, KernelFolds
 from hinge.estimators._kernel_model import KernelClassifier, machine_of
-from hinge.estimators._kernel_options import kernel_options
+from hinge.estimators._kernel_options import kernel_options, problems_at_once, solver_of
 from hinge.estimators._listening import interruption
 from hinge.estimators._measure import ScoredAsChosen, measured
 from hinge.estimators._options import FitOptions
@@ -47,8 +47,9 @@ class SVCCV(ScoredAsChosen, KernelClassifier):
     """Support vector classification with kernels, with C and gamma chosen by cross-validation.
 
     Every fold walks the values of C from small to large for every gamma, each solved from its
-    neighbour with the kernel values that are there already, and each certified. The model is then
-    fitted to all rows with the best pair.
+    neighbour with the kernel values that are there already, and each certified. Folds of a pair of
+    classes share kernel values, too, where the kernel matrix finds room in ``cache_size`` and each
+    trains on most of the rows. The model is then fitted to all rows with the best pair.
 
     Parameters
     ----------
@@ -231,22 +232,22 @@ class SVCCV(ScoredAsChosen, KernelClassifier):
         refit, callback = boolean("refit", self.refit), checked_callback(self.callback)
         options = kernel_options(self._machine(grid.Cs[0]))
         rows, labels = training_data(self, X, y, sample_weight)
-        options = resolved_options(options, rows)
+        pairs = ClassPairs(labels)
+        sizes = [pairs.size(number) for number in range(len(pairs))]
+        at_once = problems_at_once(self, sizes, rows)
+        machine = self._machine(grid.Cs[0])
+        options = replace(resolved_options(options, rows), solver=solver_of(machine, at_once))
         grid.objective(options.objective, 0, 0)  # refuses gammas for a kernel that has none
         folds = make_folds(self.cv, X, labels, self.class_weight)
-        pairs = ClassPairs(labels)
-        clock = Clock(
-            options.stop.seconds,
-            (len(folds) + refit) * len(pairs),
-            min(options.threads, len(pairs)),
-        )
-        self._forget()
-        self.classes_ = labels.classes
+        work = KernelFolds(rows, labels, folds, grid, options, at_once)
+        n_tasks = (len(folds) * grid.shape[0] + refit) * len(pairs)
+        clock = Clock(options.stop.seconds, n_tasks, work.workers)
+        self._begin(labels.classes, (len(folds), *grid.shape))
         with listening() as flag:
-            for number in range(len(folds)):
-                fits = fit_fold(rows, (number, folds), grid, options, clock, flag, callback)
-                self._note(number, len(folds), grid, fits)
-                self._score(number, X, rows, folds[number], grid, fits, options)
+            for gamma in range(grid.shape[0]):
+                for number, fits in enumerate(work.fit(gamma, clock, flag, callback)):
+                    self._note((number, gamma), fits)
+                    self._score((number, gamma), X, rows, folds[number], grid, fits, options)
                 if flag:
                     break
             self._shape_results(grid)
@@ -255,7 +256,9 @@ class SVCCV(ScoredAsChosen, KernelClassifier):
             best = self._choose(grid)
             self._warn_of_folds(options)
             if refit:
-                solutions = self._refit(rows, pairs, grid, best, options, clock, flag)
+                stop = replace(options.stop, seconds=clock.share())
+                plan = Plan(options.solver, stop, options.seed, options.threads, at_once=at_once)
+                solutions = self._refit(rows, pairs, grid, best, options, plan, flag)
         if flag:
             raise interruption(began, solutions)
         return self
@@ -272,27 +275,26 @@ class SVCCV(ScoredAsChosen, KernelClassifier):
             given["gamma"] = gamma
         return SVC(C=C, **given)
 
-    def _forget(self) -> None:
-        """Drop what an earlier fit has left: it would not belong to this one."""
+    def _begin(self, classes: NDArray[Any], shape: tuple[int, ...]) -> None:
+        """Drop what an earlier fit has left, which would not belong to this one, and begin anew."""
         for name in ("C_", "gamma_", "best_estimator_", "_results", *_OF_THE_MODEL):
             self.__dict__.pop(name, None)
+        self.classes_ = classes
+        self.scores_ = np.full(shape, np.nan)
+        self.gaps_, self.violations_ = np.full(shape, np.inf), np.full(shape, np.inf)
+        self.seconds_ = np.zeros(shape)
 
-    def _note(self, number: int, n_folds: int, grid: Grid, fits: FoldFits) -> None:
-        """Store what is proven of the fits of a fold."""
-        if number == 0:
-            shape = (n_folds, *grid.shape)
-            self.scores_ = np.full(shape, np.nan)
-            self.gaps_, self.violations_ = np.full(shape, np.inf), np.full(shape, np.inf)
-            self.seconds_ = np.zeros(shape)
-        for place in np.ndindex(*grid.shape):
-            cell = fits.cell(*place)
-            self.gaps_[number][place] = max(s.certificate.relative_gap for s in cell)
-            self.violations_[number][place] = max(s.certificate.kkt for s in cell)
-            self.seconds_[number][place] = sum(s.seconds for s in cell)
+    def _note(self, place: tuple[int, int], fits: FoldFits) -> None:
+        """Store what is proven of the fits of a fold with one gamma."""
+        for C in range(self.scores_.shape[-1]):
+            cell = fits.cell(C)
+            self.gaps_[place][C] = max(s.certificate.relative_gap for s in cell)
+            self.violations_[place][C] = max(s.certificate.kkt for s in cell)
+            self.seconds_[place][C] = sum(s.seconds for s in cell)
 
     def _score(
         self,
-        number: int,
+        place: tuple[int, int],
         X: Any,
         rows: Rows,
         fold: Fold,
@@ -300,29 +302,27 @@ class SVCCV(ScoredAsChosen, KernelClassifier):
         fits: FoldFits,
         options: FitOptions,
     ) -> None:
-        """Score the fits of a fold on the rows that it holds out."""
+        """Score the fits of a fold with one gamma on the rows that it holds out."""
         held_out = rows.take(fold.test)
         codes = fold.labels.codes[fold.test]
-        for place in np.ndindex(*grid.shape):
-            if not fits.is_done(*place):
+        for C in range(len(grid.Cs)):
+            if not fits.is_done(C):
                 continue
-            own = replace(options, objective=grid.objective(options.objective, *place))
-            machine = self._fitted(fits, place, rows, own)
+            own = replace(options, objective=grid.objective(options.objective, place[1], C))
+            machine = self._fitted(fits, C, rows, own)
             if self.scoring is None:
                 values = machine_of(machine).values(held_out, options.threads)
                 hits = winners(values, len(self.classes_)) == codes
-                self.scores_[number][place] = np.average(hits, weights=fold.test_weight)
+                self.scores_[place][C] = np.average(hits, weights=fold.test_weight)
                 continue
             some, truth = _safe_indexing(X, fold.test), self.classes_[codes]
             score = measured(machine, self.scoring, some, truth, fold.test_weight)
-            self.scores_[number][place] = score
+            self.scores_[place][C] = score
 
-    def _fitted(
-        self, fits: FoldFits, place: tuple[int, ...], rows: Rows, options: FitOptions
-    ) -> SVC:
-        """Return the estimator of one cell of a fold."""
+    def _fitted(self, fits: FoldFits, C: int, rows: Rows, options: FitOptions) -> SVC:
+        """Return the estimator of one C of a fold."""
         machine = self._machine(options.objective.C)
-        points = fits.points(*place)
+        points = fits.points(C)
         for name, value in machine_attributes(points, fits.pairs, rows, options).items():
             setattr(machine, name, value)
         self._name_features(machine)
@@ -361,13 +361,11 @@ class SVCCV(ScoredAsChosen, KernelClassifier):
         grid: Grid,
         best: tuple[int, int],
         options: FitOptions,
-        clock: Clock,
+        plan: Plan,
         flag: StopFlag,
     ) -> list[Solution]:
         """Fit all rows with the best values and store the model."""
         own = replace(options, objective=grid.objective(options.objective, *best))
-        stop = replace(options.stop, seconds=clock.share())
-        plan = Plan(options.solver, stop, options.seed, options.threads)
         warm = [None] * len(pairs)
         solutions = solve_one_vs_one(rows, pairs, own.objective, warm, plan, flag)
         machine = self._machine(self.C_, self.gamma_)

@@ -32,12 +32,16 @@ class ClassPairs:
     ----------
     labels : Labels
         Labels and weights of the rows.
+    whole : Labels or None, default=None
+        Where some rows of a pair have no weight, since they are held out: labels by whose weights
+        it is decided which rows a pair has. None for those of ``labels``.
     """
 
     is_of_pairs: ClassVar[bool] = True
 
-    def __init__(self, labels: Labels) -> None:
+    def __init__(self, labels: Labels, whole: Labels | None = None) -> None:
         self.labels = labels
+        self._whole = labels if whole is None else whole
         count = len(labels.classes)
         self.pairs = [(i, j) for i in range(count) for j in range(i + 1, count)]
 
@@ -131,14 +135,38 @@ class ClassPairs:
         kernel : Kernel or None
             The kernel; of a matrix pairs take columns as well, and share nothing.
         """
-        weights = self.labels.sample_weight
+        weights = self._whole.sample_weight
         if len(self.pairs) == 1 or isinstance(kernel, Precomputed):
             return rows
         if weights is None or bool(np.all(weights)):
             return SharedRows(rows)
         return SharedRows(rows, np.flatnonzero(weights))
 
-    def problem(self, rows: Rows | SharedRows, objective: Objective, number: int) -> Problem:
+    def own_rows(self, rows: Rows | SharedRows, kernel: Kernel | None, number: int) -> Rows:
+        """Return the rows of a pair.
+
+        Parameters
+        ----------
+        rows : Rows or SharedRows
+            The data; of shared rows a part is returned, else a copy.
+        kernel : Kernel or None
+            The kernel; of a matrix the columns are those of the pair as well.
+        number : int
+            Which pair.
+        """
+        ids = self.rows_of(number)
+        if ids is None:
+            assert isinstance(rows, Rows)
+            return rows
+        return _taken(rows, ids, isinstance(kernel, Precomputed))
+
+    def problem(
+        self,
+        rows: Rows | SharedRows,
+        objective: Objective,
+        number: int,
+        own: Rows | None = None,
+    ) -> Problem:
         """Return the problem of a pair; its second class is the positive one.
 
         Parameters
@@ -149,18 +177,17 @@ class ClassPairs:
             Loss, C, intercept and kernel.
         number : int
             Which pair.
+        own : Rows or None, default=None
+            The rows of the pair, where they are known; see ``own_rows``.
         """
         ids = self.rows_of(number)
-        weights = self._weights
-        if ids is None:
-            assert isinstance(rows, Rows)
-            own, positive = rows, self.labels.codes == 1
-        else:
-            own = _taken(rows, ids, isinstance(objective.kernel, Precomputed))
+        weights, codes = self._weights, self.labels.codes
+        if ids is not None:
             weights = None if weights is None else weights[ids]
-            positive = self.labels.codes[ids] == self.pairs[number][1]
+            codes = codes[ids]
+        positive = codes == self.pairs[number][1]
         return Problem(
-            own,
+            self.own_rows(rows, objective.kernel, number) if own is None else own,
             positive,
             loss=objective.loss,
             C=objective.C,
@@ -181,7 +208,7 @@ class ClassPairs:
     @cached_property
     def _members(self) -> list[Ids]:
         """The rows of every class that count."""
-        labels = self.labels
+        labels = self._whole
         rows = np.arange(len(labels.codes))
         if labels.sample_weight is not None:
             rows = np.flatnonzero(labels.sample_weight)

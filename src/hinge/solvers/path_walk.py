@@ -27,6 +27,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -39,6 +40,9 @@ from hinge.solvers.interrupt import StopFlag
 from hinge.solvers.linear.claimed_point import claimed
 from hinge.solvers.protocol import Solver
 from hinge.solvers.registry import get_solver
+
+if TYPE_CHECKING:
+    from hinge.solvers.kernel.carry import KernelRelay
 
 _BOUNDED = 1.0 - 4.0 * np.finfo(np.float64).eps  # share of its bound of a coefficient that is at it
 _NEVER_BEGUN = "the path was ended before this value of C began: nothing is proven"
@@ -119,6 +123,7 @@ def solve_path(
     flag: StopFlag,
     start: Point | None = None,
     ended: list[bool] | None = None,
+    relay: KernelRelay | None = None,
 ) -> list[Solution]:
     """Solve a problem for values of C until the flag or an observer ends the path.
 
@@ -138,6 +143,8 @@ def solve_path(
         Where to start the smallest value of C.
     ended : list of bool or None, default=None
         Ends the path when it is not empty, and is added to when an observer says so.
+    relay : KernelRelay or None, default=None
+        Hands kernel rows on from paths over the same rows to this one, and from this to others.
 
     Returns
     -------
@@ -148,7 +155,7 @@ def solve_path(
     deadline = _Deadline(settings.stop.seconds, len(set(Cs)))
     solved: dict[float, Solution] = {}
     before: tuple[Problem, Solution] | None = None
-    warm = start
+    warm = start if relay is None else relay.start(start)
     known = _exact_points(problem, sorted(set(Cs)), solver, settings, deadline, flag)
     for C in sorted(set(Cs)):
         if flag or ended:
@@ -160,10 +167,12 @@ def solve_path(
         if C in known:
             warm = known[C]
         elif before is not None:
-            warm = _carried_with_state(before[1], before[0], here)
+            warm = _carried_with_state(before[1], before[0], here, relay)
         name = "active-set" if C in known else solver
         method = get_solver(name, here, settings.stop.gap, settings.stop.steps)
         solution = run(here, method, local, warm, None, flag)
+        if relay is not None:
+            relay.note(solution.state)
         solved[C] = replace(solution, state=None)
         before = (here, solution)
     return [solved[C] if C in solved else _never_begun(problem, solver, settings) for C in Cs]
@@ -218,9 +227,13 @@ def carried(point: Point, origin: Problem, target: Problem) -> Point:
     return replace(point, dual_coef=np.where(is_bounded, reach, scaled))
 
 
-def _carried_with_state(solution: Solution, origin: Problem, target: Problem) -> Point:
+def _carried_with_state(
+    solution: Solution, origin: Problem, target: Problem, relay: KernelRelay | None
+) -> Point:
     """Return the point of a solution as a start for another C, with kernel values if it has any."""
     point = carried(solution.point, origin, target)
+    if relay is not None:
+        return relay.start(point)
     if target.kernel is None:
         return claimed(point, solution.certificate, origin, target)
     from hinge.solvers.kernel.carry import CarriedPoint  # noqa: PLC0415 - linear paths spare it

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hinge.result import Point
-from hinge.solvers.kernel.dual_state import KernelState, present_rows
+from hinge.solvers.kernel.dual_state import Ids, KernelState
 
 _ROUNDING = 1e-12  # share of a bound below which a difference to it is none
 
@@ -28,33 +28,45 @@ class CarriedPoint(Point):
     keeps_rows : bool, default=False
         Whether others will take kept rows over: then all that are computed are kept while there
         is room.
+    covered : ndarray of int64 or None, default=None
+        Rows that have a coefficient, those without a cost among them; see ``KernelState``.
     """
 
     state: KernelState | None = field(default=None, repr=False, compare=False)
     keeps_rows: bool = False
+    covered: Ids | None = field(default=None, repr=False, compare=False)
 
 
 class KernelRelay:
-    """Hands kept kernel rows on from one problem to the next, over the same rows."""
+    """Hands kept kernel rows on from one problem to the next, over the same rows.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    covered : ndarray of int64 or None, default=None
+        The rows of all problems, where some have no cost in some of them; None if every one has
+        the same rows with a cost.
+    """
+
+    def __init__(self, covered: Ids | None = None) -> None:
+        self._covered = covered
         self._last: KernelState | None = None
 
-    def start(self, warm: Point | None, state: object) -> Point:
+    def start(self, warm: Point | None, state: object = None) -> Point:
         """Return where to start a problem, with the kernel rows that are kept.
 
         Parameters
         ----------
         warm : Point or None
             Where it would start otherwise.
-        state : State or None
+        state : State or None, default=None
             A state that it goes on from instead, which is given the kernel rows, too.
         """
         last = self._last
         if last is not None and isinstance(state, KernelState) and _has_same_rows(last, state):
             state.share_kernel(last)
         point = Point(np.zeros(0)) if warm is None else warm
-        return CarriedPoint(point.coef, point.intercept, point.dual_coef, last, keeps_rows=True)
+        given = point.coef, point.intercept, point.dual_coef
+        return CarriedPoint(*given, last, keeps_rows=True, covered=self._covered)
 
     def note(self, state: object) -> None:
         """Take note of the state in which a problem was left.
@@ -66,6 +78,17 @@ class KernelRelay:
         """
         if isinstance(state, KernelState):
             self._last = state
+
+
+def covered_rows(warm: Point | None) -> Ids | None:
+    """Return the rows that are to have a coefficient; None for those with a cost.
+
+    Parameters
+    ----------
+    warm : Point or None
+        Where a run starts.
+    """
+    return warm.covered if isinstance(warm, CarriedPoint) else None
 
 
 def take_over(state: KernelState, warm: Point | None) -> bool:
@@ -114,9 +137,7 @@ def _has_same_rows(before: KernelState, after: KernelState) -> bool:
         return False
     if (before.cache_mb, before.least_kept) != (after.cache_mb, after.least_kept):
         return False
-    if one.sample_weight is other.sample_weight:
-        return True
-    present = [present_rows(problem) for problem in (one, other)]
+    present = before.present, after.present
     if present[0] is None or present[1] is None:
         return present[0] is present[1]
     return np.array_equal(present[0], present[1])

@@ -15,7 +15,7 @@ import numpy as np
 from hinge.parameters import positive
 from hinge.problem import Problem
 from hinge.result import Point, Progress
-from hinge.solvers.kernel.carry import take_over
+from hinge.solvers.kernel.carry import covered_rows, take_over
 from hinge.solvers.kernel.dual_state import (
     REST_GROUPS,
     Ends,
@@ -68,8 +68,9 @@ class DualSolver(Solver):
 
     def start(self, problem: Problem, warm: Point | None = None, seed: int = 0) -> KernelState:  # noqa: ARG002
         """Return the state before the first round; no choice is random."""
-        n = problem.n_rows
-        if problem.sample_weight is not None:
+        covered = covered_rows(warm)
+        n = problem.n_rows if covered is None else len(covered)
+        if problem.sample_weight is not None and covered is None:
             n = int(np.count_nonzero(problem.sample_weight > 0.0))
         state = self.state_class(
             problem=problem,
@@ -81,11 +82,13 @@ class DualSolver(Solver):
             settled=np.zeros(n, dtype=bool),
             aim=self.tolerance,
             least_kept=self.least_kept,
+            covered=covered,
         )
         if take_over(state, warm):
             return state
         unit = state.source.unit
-        state.beta = start_beta(problem, dual_program(problem, unit), warm, unit)
+        program = dual_program(problem, unit, state.present)
+        state.beta = start_beta(problem, program, warm, unit)
         state.queue = np.flatnonzero(state.beta)
         state.queue_changes = state.beta[state.queue]
         return state

@@ -136,6 +136,9 @@ class KernelState(State):
         How many of the coefficients are in these sums.
     lost : float
         What scores were off by when they were last summed up anew.
+    covered : ndarray of int64 or None
+        The rows that have a coefficient, those without a cost among them, whose coefficients stay
+        at zero; None for those with a cost alone.
     """
 
     problem: Problem
@@ -166,19 +169,27 @@ class KernelState(State):
     fresh: Floats = field(default_factory=lambda: np.zeros(0))
     refreshed: int = 0
     lost: float = math.inf
+    covered: Ids | None = None
     _transient: ClassVar[tuple[str, ...]] = ("problem", "program", "source", "cache")
 
     @cached_property
     def program(self) -> Program:
         """The dual program."""
-        return dual_program(self.problem, self.source.unit)
+        return dual_program(self.problem, self.source.unit, self.present)
 
     @cached_property
     def source(self) -> KernelSource:
         """Where kernel values come from."""
         assert self.problem.kernel is not None
         spare = COPY_SHARE * self.cache_mb
-        return source(self.problem.kernel, self.problem.rows, spare, present_rows(self.problem))
+        return source(self.problem.kernel, self.problem.rows, spare, self.present)
+
+    @property
+    def present(self) -> Ids | None:
+        """Which rows of the problem have a coefficient; None for all."""
+        if self.covered is None:
+            return present_rows(self.problem)
+        return None if len(self.covered) == self.problem.n_rows else self.covered
 
     @cached_property
     def cache(self) -> KernelCache:
@@ -260,8 +271,8 @@ def present_rows(problem: Problem) -> Ids | None:
     return np.flatnonzero(problem.sample_weight > 0.0)
 
 
-def dual_program(problem: Problem, unit: float) -> Program:
-    """Return the dual program of the rows that have a cost, in units of the kernel values.
+def dual_program(problem: Problem, unit: float, present: Ids | None) -> Program:
+    """Return the dual program of some rows, in units of the kernel values.
 
     Parameters
     ----------
@@ -269,20 +280,22 @@ def dual_program(problem: Problem, unit: float) -> Program:
         A problem with a kernel.
     unit : float
         What kernel values are divided by.
+    present : ndarray of int64 or None
+        Which rows have a coefficient; None for all. It stays at zero where a row has no cost.
 
     Returns
     -------
     Program
         The program in ``unit * beta``.
     """
-    present = present_rows(problem)
     dual = problem.dual()
     some = slice(None) if present is None else present
+    has_cost = problem.costs[some] > 0.0
     return Program(
         present=present,
         linear=dual.linear[some],
-        lower=dual.lower[some] * unit,
-        upper=dual.upper[some] * unit,
+        lower=np.where(has_cost, dual.lower[some] * unit, 0.0),
+        upper=np.where(has_cost, dual.upper[some] * unit, 0.0),
         diagonal=dual.diagonal[some] / unit,
         is_balanced=problem.intercept is Intercept.FREE,
     )

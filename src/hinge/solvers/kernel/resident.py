@@ -37,7 +37,8 @@ def improve_resident(state: KernelState) -> bool:
         Whether anything was done.
     """
     n = len(state.beta)
-    if n > MOST_ROWS or state.is_exact or state.resting.any() or state.cache.n_slots < n:
+    moving = n if state.covered is None else int(np.count_nonzero(state.problem.costs))
+    if moving > MOST_ROWS or state.is_exact or state.resting.any() or state.cache.n_slots < n:
         return False
     native = state.source.native_rows
     if native is None:
