@@ -42,7 +42,7 @@ def test_the_second_order_rule_takes_fewer_steps() -> None:
 
 
 def test_an_unknown_rule_is_refused() -> None:
-    with pytest.raises(hinge.InvalidParameterError, match="rule must be one of 'first', 'second'"):
+    with pytest.raises(hinge.InvalidParameterError, match="one of 'first', 'platt', 'second'"):
         SMO("third")
 
 

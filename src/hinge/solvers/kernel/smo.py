@@ -9,6 +9,7 @@ With the gradient :math:`e = K\beta + D\beta - p`, a step is
 2. choose j among those that may shrink: the largest :math:`e_j` (``rule="first"``, the maximal
    violating pair [2]_), or the largest promise
    :math:`(e_j - e_i)^2 / (K_{ii} + K_{jj} - 2 K_{ij} + D_{ii} + D_{jj})` (``rule="second"`` [3]_);
+   with ``rule="platt"`` both come from two nested loops (:mod:`hinge.solvers.kernel.platt` [1]_);
 3. move :math:`\beta_i` up and :math:`\beta_j` down by :math:`(e_j - e_i)` over that curvature, or
    to the first bound; add the two kernel rows to the gradient.
 
@@ -22,9 +23,10 @@ Shrinking, exact screening and the continuation in float64 are those of
 :mod:`hinge.solvers.kernel.decomposition`, which is the faster method: it reads a kernel row once
 for hundreds of steps. This one is here because it is the method that other libraries have.
 
-Different from Platt [1]_: the pair is chosen from the gradient of all rows instead of by two nested
-loops and an error cache. With a kernel that is not positive semidefinite a curvature that is not
-positive counts as 1e-12: the step goes to a bound, and the objective never rises.
+Different from Platt [1]_, unless ``rule="platt"`` says so: the pair is chosen from the gradient of
+all rows instead of by two nested loops and an error cache. With a kernel that is not positive
+semidefinite a curvature that is not positive counts as 1e-12: the step goes to a bound, and the
+objective never rises.
 
 References
 ----------
@@ -62,11 +64,13 @@ from hinge.solvers.kernel.kept_steps import (
     part_of,
     put_back,
 )
+from hinge.solvers.kernel.platt import PairState, PlattSweep
 from hinge.solvers.kernel.working_sets import improve_working_set, rest_or_rejoin, smallest
 
-RULES = ("first", "second")
+RULES = ("first", "second", "platt")
 _STEPS_TO_REST = 1000  # between two looks for rows that may rest
 _PASSES = 2  # over the rows that take part, in one step
+_PLATT_PASSES = 8
 
 
 class SMO(DualSolver):
@@ -74,9 +78,10 @@ class SMO(DualSolver):
 
     Parameters
     ----------
-    rule : {"first", "second"}, default="second"
+    rule : {"first", "second", "platt"}, default="second"
         How the second of a pair is chosen: by the largest violation, or by the decrease of the
-        objective that it promises.
+        objective that it promises. ``"platt"`` chooses both by the nested loops of Platt's paper,
+        with the run's seed; it is slower, and leaves no rows out.
     cache_mb : float, default=200.0
         Memory for kept kernel rows, in megabytes; two rows are kept in any case.
     shrinking : bool, default=True
@@ -96,6 +101,7 @@ class SMO(DualSolver):
 
     name: ClassVar[str] = "smo"
     least_kept: ClassVar[int] = 2
+    state_class: ClassVar[type[KernelState]] = PairState
 
     def __init__(
         self,
@@ -109,7 +115,7 @@ class SMO(DualSolver):
             raise unknown_name(rule, "rule", list(RULES))
         self.rule = rule
 
-    def improve(self, state: KernelState, gradient: Floats, ends: Ends) -> int:
+    def improve(self, state: PairState, gradient: Floats, ends: Ends) -> int:
         """Do some steps, up to the first kernel row that is not kept."""
         by_promise = self.rule == "second"
         if is_slow(state):
@@ -118,11 +124,17 @@ class SMO(DualSolver):
         if state.is_exact:
             improve_working_set(state, gradient, ends, second_order=by_promise)
             return 0
-        if self.shrinking and state.steps // _STEPS_TO_REST > state.rounds:
+        is_nested = self.rule == "platt" and state.program.is_balanced
+        if is_nested and not state.resting.any():
+            touched = _sweep(state, gradient)
+            if touched is not None:
+                return touched
+        if self.shrinking and not is_nested and state.steps // _STEPS_TO_REST > state.rounds:
             state.rounds = state.steps // _STEPS_TO_REST
             let_rest(state, gradient, ends)
         part = part_of(state, gradient)
         most = min(most_steps(state, part), _STEPS_TO_REST - state.steps % _STEPS_TO_REST)
+        most = min(most, 1) if is_nested else most
         kept = kept_rows(state, part)
         steps, _, missing, is_stuck, clock = core.step_pairs(
             kept,
@@ -145,6 +157,23 @@ class SMO(DualSolver):
         elif is_stuck:
             rest_or_rejoin(state)
         return _PASSES * steps * len(part.beta)
+
+
+def _sweep(state: PairState, gradient: Floats) -> int | None:
+    """Go on with Platt's loops; None if they move nothing, though the aim has not been reached."""
+    part = part_of(state, gradient)
+    most = max(1, most_steps(state, part) // _PLATT_PASSES)
+    if state.step_limit is not None:
+        most = min(most, state.step_limit - state.steps)
+    state.cache.write_all(state.source)
+    end = PlattSweep(state, part, state.source.own_values).go(most)
+    put_back(state, part)
+    state.steps += end.steps
+    if end.missing >= 0:
+        fetch(state, end.missing, _likely(part))
+    elif end.is_stuck and end.steps == 0:
+        return None
+    return _PLATT_PASSES * (end.steps + 1) * len(part.beta)
 
 
 def _likely(part: Part) -> Ids:
