@@ -51,7 +51,7 @@ class Stop:
         Relative duality gap, ``(P - D) / max(|P|, |D|)``. Zero means: until nothing moves
         beyond rounding.
     kkt : float or None, default=None
-        Largest violation of the optimality conditions, in units of the margin.
+        Largest violation of the optimality conditions, in units of the margin, rounding included.
     seconds : float or None, default=None
         Time limit; the final certificate of a kernel machine is part of it, by a forecast, that of
         a linear one, which is short, comes on top.
@@ -159,7 +159,8 @@ class Certificate:
     rounding : float
         How much of ``gap`` is the rounding bound.
     kkt : float
-        Largest violation of the optimality conditions, in units of the margin.
+        Largest violation of the optimality conditions, in units of the margin, widened by its
+        rounding bound: the true violation is at most this.
     notes : tuple of str
         What could not be certified, and why.
     region : Region or None
@@ -167,6 +168,9 @@ class Certificate:
     status : Status or None
         How the run ended that the certificate concludes; None if it is of no run. No part of what
         is proven: certificates that differ in it alone are equal.
+    kkt_rounding : float
+        How much of ``kkt`` is the rounding bound; NaN if nobody knows any more, as of a model that
+        has been loaded. Certificates that differ in it alone are equal.
     """
 
     primal: float
@@ -178,6 +182,7 @@ class Certificate:
     notes: tuple[str, ...] = ()
     region: Region | None = field(default=None, repr=False)
     status: Status | None = field(default=None, compare=False)
+    kkt_rounding: float = field(default=float("nan"), compare=False)
 
     def __str__(self) -> str:
         lines = [

@@ -9,14 +9,22 @@ import typing
 
 from hinge.certificates.gap import gap
 from hinge.certificates.hard_margin import margin_interval
-from hinge.certificates.kkt import Violation, kkt
+from hinge.certificates.kkt import Rounding, Violation, kkt
 from hinge.certificates.settled import OptimumRegion
 from hinge.later import loaded_later
 
 if typing.TYPE_CHECKING:
     from hinge.certificates.kernel_region import KernelRegion
 
-__all__ = ["KernelRegion", "OptimumRegion", "Violation", "gap", "kkt", "margin_interval"]
+__all__ = [
+    "KernelRegion",
+    "OptimumRegion",
+    "Rounding",
+    "Violation",
+    "gap",
+    "kkt",
+    "margin_interval",
+]
 
 
 # It comes with the judge of kernel machines, which linear ones spare.

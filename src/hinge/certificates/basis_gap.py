@@ -28,9 +28,22 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from hinge.certificates.conditions import (
+    DualSums,
+    Measured,
+    condition_violations,
+    row_violations,
+    worst_of,
+)
 from hinge.certificates.kernel_machine import Machine
 from hinge.certificates.kernel_points import KernelPoints
-from hinge.certificates.kernel_scores import Scores, machine_of, scores_at, support_scores
+from hinge.certificates.kernel_scores import (
+    Scores,
+    machine_of,
+    margin_slack,
+    scores_at,
+    support_scores,
+)
 from hinge.certificates.kernel_sums import correct_sum
 from hinge.certificates.kernel_values import (
     OUTSIDE,
@@ -39,8 +52,7 @@ from hinge.certificates.kernel_values import (
     primal_values,
     squares,
 )
-from hinge.certificates.kkt import DualSums, condition_violations, row_violations
-from hinge.certificates.verdict import Values, certificate_of, largest
+from hinge.certificates.verdict import Values, certificate_of
 from hinge.errors import InvalidParameterError
 from hinge.inequality import UNIT_ROUNDOFF, rounding_factor
 from hinge.problem import Problem
@@ -107,7 +119,7 @@ def basis_gap(
         dual, notes = _scaled_dual(problem, point, quadratic, primal.bounds)
         if square_above is not None:
             notes = (*notes, _BY_FACTOR)
-        kkt = _violation(problem, point, scores, (norm.values[0], quadratic.values[0]))
+        kkt = _violation(problem, point, scores, (norm, quadratic))
         values = Values(*(float(part[0]) for part in (*primal, *dual)))
         certificate = certificate_of(values, kkt, 8 * (problem.n_rows + 8))
     return replace(certificate, notes=notes)
@@ -198,19 +210,38 @@ def _scaled_dual(
 
 
 def _violation(
-    problem: Problem, point: BasisPoint, scores: Scores, squares: tuple[float, float]
-) -> float:
+    problem: Problem, point: BasisPoint, scores: Scores, own: tuple[Bounded, Bounded]
+) -> Measured:
     """Return the worst violation: of a row's conditions, of stationarity, of the balance."""
     alpha = point.dual_coef
     assert alpha is not None
     margins = problem.signs * (scores.values + point.intercept)
-    violations = row_violations(problem.loss, margins, alpha, problem.costs)
+    slack = margin_slack(point.intercept, scores)
+    rows = row_violations(problem.loss, margins, slack, alpha, problem.costs)
     pulls = problem.signs * alpha
-    # The two functions should be one; their distance is in units of the margin after
-    # Cauchy-Schwarz.
-    apart = squares[0] - 2.0 * correct_sum(pulls * scores.values) + squares[1]
-    stationarity = math.sqrt(max(apart, 0.0)) * problem.largest_norm
     sums = DualSums(point.coef, correct_sum(pulls), correct_sum(np.abs(pulls)))
-    return largest(
-        float(np.max(violations)), stationarity, *condition_violations(problem, point, sums)
+    return worst_of(
+        Measured(float(np.max(rows[0])), float(np.max(rows[1]))),
+        _distance(problem, pulls, scores, own),
+        *condition_violations(problem, point, sums),
+    )
+
+
+def _distance(
+    problem: Problem, pulls: Floats, scores: Scores, own: tuple[Bounded, Bounded]
+) -> Measured:
+    """Return how far two functions that should be one are apart, in units of the margin.
+
+    By Cauchy-Schwarz, from the squares of both and their product; what cancels in their sum is
+    rounded in parts of the largest of them.
+    """
+    first, second = (float(square.values[0]) for square in own)
+    product = correct_sum(pulls * scores.values)
+    apart = first - 2.0 * product + second
+    above = float(own[0].bounds[0]) - 2.0 * product + float(own[1].bounds[0])
+    lost = correct_sum(np.abs(pulls) * (scores.error + _SCALING * np.abs(scores.values)))
+    above += 2.0 * lost + _SCALING * (abs(first) + 2.0 * (abs(product) + lost) + abs(second))
+    reach = problem.largest_norm
+    return Measured(
+        math.sqrt(max(apart, 0.0)) * reach, math.sqrt(max(above, 0.0)) * reach * (1.0 + _SCALING)
     )

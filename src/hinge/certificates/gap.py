@@ -28,12 +28,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hinge.block_map import map_runs
+from hinge.certificates.conditions import (
+    DualSums,
+    Measured,
+    condition_violations,
+    weights_rounding,
+    worst_of,
+)
 from hinge.certificates.hard_margin import DualBounds, hard_dual
-from hinge.certificates.kkt import DualSums, check_point, condition_violations
+from hinge.certificates.kkt import check_point
 from hinge.certificates.row_groups import sum_rounding
 from hinge.certificates.row_sums import RowSums, row_sums
 from hinge.certificates.settled import optimum_region
-from hinge.certificates.verdict import Values, certificate_of, largest
+from hinge.certificates.verdict import Values, certificate_of
 from hinge.inequality import rounding_factor
 from hinge.problem import Intercept, Problem
 from hinge.result import Certificate, Point
@@ -184,19 +191,17 @@ def _certificate(problem: Problem, point: Point, sums: _Sums, values: Values) ->
     return certificate
 
 
-def _violation(problem: Problem, point: Point, sums: _Sums) -> float:
+def _violation(problem: Problem, point: Point, sums: _Sums) -> Measured:
     """Return the worst violation of any optimality condition; infinite without a dual point."""
     if point.dual_coef is None:
-        return math.inf
-    dual_sums = DualSums(sums.weights, sums.rows.balance, sums.rows.alpha)
-    return largest(sums.rows.violation, *condition_violations(problem, point, dual_sums))
+        return Measured(math.inf, math.inf)
+    rows = sums.rows
+    spread = weights_rounding(problem, rows.alpha_norms, rows.magnitude)
+    relative = sum_rounding(problem.n_rows)
+    dual_sums = DualSums(sums.weights, rows.balance, rows.magnitude, spread, relative)
+    return worst_of(rows.violation, *condition_violations(problem, point, dual_sums))
 
 
 def _spread(problem: Problem, sums: _Sums) -> float:
     """Return a bound on the rounding error, in norm, of the weights of the dual point."""
-    rows = problem.rows
-    # Each of its sums is that of a block, is added to those of its run, and goes through a tree.
-    n_runs = -(-rows.n_blocks // rows.run_blocks)
-    depth = math.ceil(math.log2(n_runs + 1)) + rows.run_blocks
-    rounding = rounding_factor(min(rows.block_rows, rows.n_rows) + depth + 4)
-    return rounding * (sums.rows.alpha_norms + problem.constant_feature * sums.rows.alpha)
+    return weights_rounding(problem, sums.rows.alpha_norms, sums.rows.alpha)

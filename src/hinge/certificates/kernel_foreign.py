@@ -14,13 +14,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from hinge.certificates.conditions import (
+    DualSums,
+    Measured,
+    condition_violations,
+    row_violations,
+    worst_of,
+)
 from hinge.certificates.kernel_gap import kernel_gap
 from hinge.certificates.kernel_machine import Machine
-from hinge.certificates.kernel_scores import scores_at, support_scores
+from hinge.certificates.kernel_scores import margin_slack, scores_at, support_scores
 from hinge.certificates.kernel_sums import correct_sum
 from hinge.certificates.kernel_values import loss_sums, squares
-from hinge.certificates.kkt import DualSums, condition_violations, row_violations
-from hinge.certificates.verdict import largest
 from hinge.problem import Problem
 from hinge.result import Certificate, Point
 from hinge.rows import Rows
@@ -56,13 +61,14 @@ class Objective:
     ----------
     value, above : float
         The value, and an upper bound on it.
-    margins : ndarray of shape (n_samples,)
-        Margins of the rows; 0 for those without cost.
+    margins, slack : ndarray of shape (n_samples,)
+        Margins of the rows, and bounds on their errors; 0 for those without cost.
     """
 
     value: float
     above: float
     margins: Floats
+    slack: Floats
 
 
 def foreign_objective(problem: Problem, foreign: ForeignMachine, threads: int = 1) -> Objective:
@@ -88,10 +94,12 @@ def foreign_objective(problem: Problem, foreign: ForeignMachine, threads: int = 
         where = problem.signs[counted], problem.costs[counted]
         ends = np.asarray([0, len(counted)])
         losses = loss_sums(problem.loss, foreign.intercept, where, scores, ends)
-        margins = np.zeros(problem.n_rows)
+        margins, slack = np.zeros((2, problem.n_rows))
         margins[counted] = where[0] * (scores.values + foreign.intercept)
+        slack[counted] = margin_slack(foreign.intercept, scores)
         above = (0.5 * norm.bounds[0] + losses.bounds[0]) * (1.0 + 2.0**-50)
-    return Objective(float(0.5 * norm.values[0] + losses.values[0]), float(above), margins)
+    value = float(0.5 * norm.values[0] + losses.values[0])
+    return Objective(value, float(above), margins, slack)
 
 
 def foreign_gap(
@@ -113,15 +121,18 @@ def foreign_gap(
     found = kernel_gap(problem, point, threads=threads, region=False)
     own = foreign_objective(problem, foreign, threads)
     assert point.dual_coef is not None
-    rows = row_violations(problem.loss, own.margins, point.dual_coef, problem.costs)
+    alpha, costs = point.dual_coef, problem.costs
+    rows = row_violations(problem.loss, own.margins, own.slack, alpha, costs)
     pulls = problem.signs * point.dual_coef
     sums = DualSums(point.coef, correct_sum(pulls), correct_sum(np.abs(pulls)))
-    worst = largest(float(np.max(rows)), *condition_violations(problem, point, sums))
+    of_rows = Measured(float(np.max(rows[0])), float(np.max(rows[1])))
+    worst = worst_of(of_rows, *condition_violations(problem, point, sums))
+    found = replace(found, kkt=worst.above, kkt_rounding=worst.rounding)
     # The dual bound is the rows' own objective less their gap, or lower.
     difference = (own.above - found.primal) + found.gap
     if not (math.isfinite(difference) and math.isfinite(own.value)):
         inf = math.inf
-        return replace(found, primal=own.value, gap=inf, relative_gap=inf, rounding=inf, kkt=worst)
+        return replace(found, primal=own.value, gap=inf, relative_gap=inf, rounding=inf)
     difference += 2.0**-50 * (abs(own.above) + abs(found.primal) + found.gap)
     scale = max(abs(own.value), abs(found.dual), float(np.finfo(np.float64).tiny))
     return replace(
@@ -130,5 +141,4 @@ def foreign_gap(
         gap=difference,
         relative_gap=difference / scale,
         rounding=max(0.0, difference - (own.value - found.dual)),
-        kkt=worst,
     )

@@ -23,17 +23,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hinge.certificates.basis_gap import basis_gap
+from hinge.certificates.conditions import DualSums, Measured, imbalance, row_violations, worst_of
 from hinge.certificates.kernel_points import KernelPoints
 from hinge.certificates.kernel_region import kernel_region
-from hinge.certificates.kernel_scores import Scores, training_scores
+from hinge.certificates.kernel_scores import Scores, margin_slack, training_scores
 from hinge.certificates.kernel_values import OUTSIDE, dual_values, primal_values
-from hinge.certificates.kkt import row_violations
-from hinge.certificates.verdict import Values, certificate_of, largest
+from hinge.certificates.verdict import Values, certificate_of
 from hinge.problem import Problem
 from hinge.result import BasisPoint, Certificate, Point
 from hinge.threads import single_threaded_blas
 
 Floats = NDArray[np.float64]
+
+_NO_WEIGHTS = np.zeros(0)  # a kernel machine is its dual coefficients
 
 
 def kernel_gap(
@@ -73,19 +75,30 @@ def certificates_of(points: KernelPoints, scores: Scores) -> list[Certificate]:
     """
     primal, quadratic = primal_values(points, points.pulls, scores)
     dual, notes = dual_values(points, quadratic, primal.bounds)
-    margins = points.signs * (scores.values + points.at_rows(points.intercept))
-    rows = points.largest(row_violations(points.loss, margins, points.alpha, points.costs))
-    balance, total = points.sums(points.pulls), points.sums(np.abs(points.pulls))
-    is_off = points.is_free & (balance != 0.0)
-    missed = np.divide(np.abs(balance), total, out=np.zeros(len(total)), where=is_off)
+    violations = _violations(points, scores)
     return [
         replace(
             certificate_of(
                 Values(*(float(part[k]) for part in (*primal, *dual))),
-                largest(float(rows[k]), float(missed[k])),
+                violations[k],
                 8 * (int(points.sizes[k]) + 8),
             ),
             notes=notes[k],
         )
         for k in range(len(notes))
+    ]
+
+
+def _violations(points: KernelPoints, scores: Scores) -> list[Measured]:
+    """Return the worst violation of any optimality condition, of every point."""
+    intercept = points.at_rows(points.intercept)
+    margins = points.signs * (scores.values + intercept)
+    slack = margin_slack(intercept, scores)
+    rows = row_violations(points.loss, margins, slack, points.alpha, points.costs)
+    worst = zip(*(points.largest(numbers).tolist() for numbers in rows), strict=True)
+    balance, total = points.sums(points.pulls), points.sums(np.abs(points.pulls))
+    sums = zip(balance.tolist(), total.tolist(), strict=True)
+    return [
+        worst_of(Measured(*found), imbalance(points.is_free, DualSums(_NO_WEIGHTS, *parts)))
+        for found, parts in zip(worst, sums, strict=True)
     ]

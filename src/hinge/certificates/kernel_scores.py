@@ -346,10 +346,14 @@ def machine_of(problem: Problem, point: Point) -> Machine:
 
 def lowest_margins(signs: Signs, intercept: Floats | float, scores: Scores) -> Floats:
     """Return lower bounds on the margins of rows of these signs."""
-    values = scores.values
-    size = np.abs(values) + np.abs(intercept) + scores.error
-    slack = scores.error + 8.0 * UNIT_ROUNDOFF * size
-    return np.asarray(signs * (values + intercept) - slack)
+    slack = margin_slack(intercept, scores)
+    return np.asarray(signs * (scores.values + intercept) - slack)
+
+
+def margin_slack(intercept: Floats | float, scores: Scores) -> Floats:
+    """Return bounds on the errors of margins, their own roundings included."""
+    size = np.abs(scores.values) + np.abs(intercept) + scores.error
+    return np.asarray(scores.error + 8.0 * UNIT_ROUNDOFF * size)
 
 
 def surely_beyond(

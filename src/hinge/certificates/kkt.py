@@ -1,30 +1,53 @@
-"""The optimality conditions, row by row.
+"""The violation of the optimality conditions, recomputed from the raw data.
 
-At an optimum ``-alpha_i / c_i`` is a subgradient of the loss at the margin ``m_i``. With
-``a_i = alpha_i / c_i`` and the dual gradient ``g_i = m_i + kappa a_i - p``, in units of the margin,
-this says that a projected gradient step does not move: ``clip(a_i - g_i, 0, u) = a_i``. The
-violation of a row is how far it does move. It equals ``|g_i|`` where the coefficient has room and
-shrinks to zero as the coefficient approaches the bound that the gradient pushes it to, so points
-that keep away from their bounds by a rounding error are not taken for bad ones.
+What the conditions are, and how far rounding may move what is computed of them, is in
+:mod:`hinge.certificates.conditions`.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hinge.block_map import map_blocks
+from hinge.certificates.conditions import (
+    DualSums,
+    Measured,
+    block_rounding,
+    condition_violations,
+    margin_errors,
+    row_violations,
+    weights_rounding,
+    worst_of,
+)
 from hinge.errors import InvalidParameterError
-from hinge.losses import Loss
 from hinge.problem import Intercept, Problem
 from hinge.result import Point
 from hinge.rows import Block
 from hinge.threads import single_threaded_blas
 
 Floats = NDArray[np.float64]
+
+
+class Rounding(NamedTuple):
+    """How far rounding may have moved each number of a violation.
+
+    Parameters
+    ----------
+    complementarity, stationarity, balance : float
+        Added to the number of the same name, it is an upper bound on the true one.
+    """
+
+    complementarity: float
+    stationarity: float
+    balance: float
+
+
+_NO_ROUNDING = Rounding(0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -34,82 +57,29 @@ class Violation:
     Parameters
     ----------
     complementarity : float
-        Largest violation of a row.
+        Largest violation of a row, as computed.
     worst_row : int
         The row where it occurs.
     stationarity : float
         How far ``w != w(alpha)`` can move a margin; zero if the weights are the dual point's.
     balance : float
         ``|y'alpha|`` as a share of the sum of alpha, where a free intercept needs it to be zero.
+    rounding : Rounding
+        How far rounding may have moved each of the three.
     """
 
     complementarity: float
     worst_row: int
     stationarity: float
     balance: float
+    rounding: Rounding = _NO_ROUNDING
 
     @property
     def worst(self) -> float:
-        """The largest of the three; NaN if one of them is."""
-        return float(np.max((self.complementarity, self.stationarity, self.balance)))
-
-
-@dataclass(frozen=True)
-class DualSums:
-    """Sums over the rows of a dual point: of ``y alpha x``, of ``y alpha`` and of ``alpha``."""
-
-    weights: Floats
-    balance: float
-    total: float
-
-
-def row_violations(loss: Loss, margins: Floats, alpha: Floats, costs: Floats) -> Floats:
-    """Return each row's violation, given its margin and dual coefficient.
-
-    Parameters
-    ----------
-    loss : Loss
-        The loss of a margin.
-    margins, alpha : ndarray of shape (n,)
-        Margins and dual coefficients.
-    costs : ndarray of shape (n,) or (1,)
-        Costs, one if it is that of every row; a row without cost must have coefficient 0.
-    """
-    counted = costs > 0
-    slopes = alpha / np.where(counted, costs, np.inf)
-    gradient = margins - loss.dual_linear
-    if loss.dual_curvature:
-        gradient += loss.dual_curvature * slopes
-    moved = np.subtract(slopes, gradient)
-    np.clip(moved, 0.0, loss.dual_upper, out=moved)
-    moved -= slopes
-    violations = np.abs(moved, out=moved)
-    if np.isinf(costs).any():
-        # A hard margin has no slopes: a row may miss its margin by nothing, and exceed it only
-        # with coefficient 0.
-        hard = np.where(alpha > 0.0, np.abs(gradient), np.maximum(-gradient, 0.0))
-        violations = np.where(np.isinf(costs), hard, violations)
-    return violations if counted.all() else np.where(counted, violations, np.abs(alpha))
-
-
-def condition_violations(problem: Problem, point: Point, sums: DualSums) -> tuple[float, float]:
-    """Return the violations of stationarity and of the balance of a free intercept."""
-    if problem.kernel is not None:
-        return 0.0, _imbalance(problem, sums)
-    distance = float(np.linalg.norm(point.coef - sums.weights))
-    constant = problem.constant_feature
-    if constant:
-        weight = problem.intercept_weight(point.intercept)
-        distance = math.hypot(distance, weight - constant * sums.balance)
-    stationarity = distance * math.hypot(problem.largest_norm, constant)
-    return stationarity, _imbalance(problem, sums)
-
-
-def _imbalance(problem: Problem, sums: DualSums) -> float:
-    """Return by how much of all coefficients a free intercept's ``y'alpha = 0`` is missed."""
-    if problem.intercept is not Intercept.FREE or sums.balance == 0.0:
-        return 0.0
-    return abs(sums.balance) / sums.total
+        """What the true violation of every condition is at most; NaN if a number is not one."""
+        numbers = (self.complementarity, self.stationarity, self.balance)
+        # The sum with a rounding is rounded itself; the bound has room for that.
+        return float(np.max(np.add(numbers, self.rounding)))
 
 
 def check_point(problem: Problem, point: Point) -> None:
@@ -154,52 +124,107 @@ def kkt(problem: Problem, point: Point) -> Violation:
     -------
     Violation
         The worst violations; infinite without a dual point, NaN if a number is not one.
+
+    Examples
+    --------
+    >>> import hinge
+    >>> from hinge.certificates import kkt
+    >>> problem = hinge.Problem([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1], C=10.0)
+    >>> violation = kkt(problem, hinge.solve(problem, stop=hinge.Stop(kkt=1e-6)).point)
+    >>> violation.worst <= 1e-6, violation.rounding.complementarity < 1e-12
+    (True, True)
     """
     check_point(problem, point)
     if point.dual_coef is None:
         return Violation(math.inf, -1, math.inf, math.inf)
-    if problem.kernel is not None:
-        return _kernel_violation(problem, point)
-    alpha, costs = point.dual_coef, problem.costs
+    with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
+        if problem.kernel is not None:
+            return _kernel_violation(problem, point)
+        found = map_blocks(_Linear(problem, point, point.dual_coef), problem.rows, _Part.with_other)
+        return _violation(problem, point, found.rows, found.row, found.sums(problem))
 
-    def kernel(block: Block) -> tuple[float, int, DualSums]:
-        y = problem.signs[block.rows].astype(np.float64)
-        a = alpha[block.rows]
+
+@dataclass(frozen=True)
+class _Part:
+    """What some rows of a linear machine add: the worst of them, and sums."""
+
+    rows: Measured
+    row: int
+    weights: Floats
+    numbers: Floats  # sums of y alpha, of |alpha|, and of |alpha| times the norm of the row
+
+    def with_other(self, other: _Part) -> _Part:
+        """Return what both add, keeping the first of the largest violations and any NaN."""
+        first = self.rows.value >= other.rows.value or math.isnan(self.rows.value)
+        return _Part(
+            worst_of(self.rows, other.rows),
+            self.row if first else other.row,
+            self.weights + other.weights,
+            self.numbers + other.numbers,
+        )
+
+    def sums(self, problem: Problem) -> DualSums:
+        """Return the sums over all rows, with bounds on their errors."""
+        balance, total, norms = self.numbers.tolist()
+        spread = weights_rounding(problem, norms, total)
+        return DualSums(self.weights, balance, total, spread, block_rounding(problem))
+
+
+@dataclass(frozen=True)
+class _Linear:
+    """Blocks of rows of a linear machine, one at a time."""
+
+    problem: Problem
+    point: Point
+    alpha: Floats
+
+    def __call__(self, block: Block) -> _Part:
+        """Return what the rows of a block add."""
+        problem, point = self.problem, self.point
+        y, a = problem.signs[block.rows].astype(np.float64), self.alpha[block.rows]
         margins = y * (block.dot(point.coef) + point.intercept)
-        violations = row_violations(problem.loss, margins, a, costs[block.rows])
-        worst = int(np.argmax(violations))  # argmax of an array with NaN is the NaN
-        sums = DualSums(block.transpose_dot(y * a), float(y @ a), float(np.sum(a)))
-        return float(violations[worst]), block.start + worst, sums
-
-    with single_threaded_blas():
-        worst, row, sums = map_blocks(kernel, problem.rows, _worse)
-        return Violation(worst, row, *condition_violations(problem, point, sums))
+        norms = problem.rows.norm_bounds(problem.rows.squared_norms[block.rows])
+        error = margin_errors(problem, point, norms)
+        found = row_violations(problem.loss, margins, error, a, problem.costs[block.rows])
+        worst = int(np.argmax(found[0]))  # argmax of an array with NaN is the NaN
+        pulls, size = y * a, np.abs(a)
+        return _Part(
+            Measured(float(found[0][worst]), float(np.max(found[1]))),
+            block.start + worst,
+            block.transpose_dot(pulls),
+            np.asarray([np.sum(pulls), np.sum(size), size @ norms]),
+        )
 
 
 def _kernel_violation(problem: Problem, point: Point) -> Violation:
     """Return the violation of a kernel machine, whose weights are those of its coefficients."""
+    from hinge.certificates.kernel_scores import (  # noqa: PLC0415 - linear machines spare it
+        margin_slack,
+        training_scores,
+    )
+    from hinge.certificates.kernel_sums import correct_sum  # noqa: PLC0415
+
     alpha = point.dual_coef
     assert alpha is not None
-    with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
-        from hinge.certificates.kernel_scores import (  # noqa: PLC0415 - linear machines spare it
-            training_scores,
-        )
+    unknown = np.flatnonzero(~np.isfinite(alpha))
+    if len(unknown) or not math.isfinite(point.intercept):
+        row = int(unknown[0]) if len(unknown) else -1
+        return Violation(math.nan, row, math.nan, math.nan, Rounding(*(math.nan,) * 3))
+    scores = training_scores(problem, point)
+    margins = problem.signs * (scores.values + point.intercept)
+    slack = margin_slack(point.intercept, scores)
+    found = row_violations(problem.loss, margins, slack, alpha, problem.costs)
+    worst = int(np.argmax(found[0]))
+    rows = Measured(float(found[0][worst]), float(np.max(found[1])))
+    sums = DualSums(point.coef, correct_sum(problem.signs * alpha), correct_sum(np.abs(alpha)))
+    return _violation(problem, point, rows, worst, sums)
 
-        scores = training_scores(problem, point).values
-        margins = problem.signs * (scores + point.intercept)
-        violations = row_violations(problem.loss, margins, alpha, problem.costs)
-        worst = int(np.argmax(violations))
-        sums = DualSums(point.coef, float(problem.signs @ alpha), float(np.sum(np.abs(alpha))))
-        stationarity, balance = condition_violations(problem, point, sums)
-    return Violation(float(violations[worst]), worst, stationarity, balance)
 
-
-def _worse(
-    a: tuple[float, int, DualSums], b: tuple[float, int, DualSums]
-) -> tuple[float, int, DualSums]:
-    """Merge two partial results, keeping the first of the largest violations and any NaN."""
-    first = a[0] >= b[0] or math.isnan(a[0])
-    sums = DualSums(
-        a[2].weights + b[2].weights, a[2].balance + b[2].balance, a[2].total + b[2].total
-    )
-    return (*(a[:2] if first else b[:2]), sums)
+def _violation(
+    problem: Problem, point: Point, rows: Measured, row: int, sums: DualSums
+) -> Violation:
+    """Return the violations of all conditions, given those of rows."""
+    stationarity, balance = condition_violations(problem, point, sums)
+    found = (rows, stationarity, balance)
+    rounding = Rounding(*(number.rounding for number in found))
+    return Violation(rows.value, row, stationarity.value, balance.value, rounding)

@@ -9,11 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hinge.certificates.conditions import Measured, margin_errors, row_violations, worst_of
 from hinge.certificates.hard_margin import costs_of_losses
-from hinge.certificates.kkt import row_violations
 from hinge.certificates.row_groups import map_groups, part_sums, tree_sum
-from hinge.certificates.verdict import largest
-from hinge.inequality import score_rounding
 from hinge.problem import Problem
 from hinge.result import Point
 
@@ -34,10 +32,10 @@ class RowSums:
         Squared dual coefficients over costs, where the loss has a curvature.
     balance : float
         Dual coefficients times labels.
-    alpha_norms : float
-        Dual coefficients times norms of rows.
-    violation : float
-        The worst violation of the optimality conditions.
+    magnitude, alpha_norms : float
+        Absolute values of dual coefficients, alone and times norms of rows.
+    violation : Measured
+        The worst violation of a row's optimality condition.
     """
 
     loss: float
@@ -45,8 +43,9 @@ class RowSums:
     alpha: float
     curvature: float
     balance: float
+    magnitude: float
     alpha_norms: float
-    violation: float
+    violation: Measured
 
 
 def row_sums(
@@ -80,42 +79,44 @@ def row_sums(
     # Costs that are all the same are one number, which NumPy takes for as many as it needs.
     costs = problem.costs if problem.sample_weight is not None else np.array([problem.C])
 
-    def group(rows: slice) -> tuple[Floats, float]:
+    def group(rows: slice) -> tuple[Floats, Measured]:
         here = costs if len(costs) == 1 else costs[rows]
         return _group_sums(problem, point, rows, scores[rows], here)
 
     groups = map_groups(group, problem.n_rows, threads=threads, check=check)
     parts = np.concatenate([found for found, _ in groups], axis=1)
-    loss, loss_widened, alpha, curvature, balance, alpha_norms = tree_sum(parts).tolist()
+    loss, loss_widened, alpha, curvature, balance, magnitude, alpha_norms = tree_sum(parts).tolist()
     return RowSums(
         loss=loss,
         loss_widened=loss_widened,
         alpha=alpha,
         curvature=curvature,
         balance=balance,
+        magnitude=magnitude,
         alpha_norms=alpha_norms,
-        violation=largest(*(worst for _, worst in groups)),
+        violation=worst_of(*(worst for _, worst in groups)),
     )
 
 
 def _group_sums(
     problem: Problem, point: Point, rows: slice, scores: Floats, costs: Floats
-) -> tuple[Floats, float]:
+) -> tuple[Floats, Measured]:
     """Return the sums over parts of some rows, in the order of ``RowSums``; the worst violation."""
     loss, y = problem.loss, problem.signs[rows].astype(np.float64)
     row_norms = problem.rows.norm_bounds(problem.rows.squared_norms[rows])
     margins = scores + point.intercept
     margins *= y
-    norm = float(np.linalg.norm(point.coef))
-    error = score_rounding(norm, row_norms, problem.rows.longest_row)
-    error += 4e-16 * abs(point.intercept)
+    error = margin_errors(problem, point, row_norms)
     a = np.zeros(len(y)) if point.dual_coef is None else point.dual_coef[rows]
-    violation = float(np.max(row_violations(loss, margins, a, costs)))
+    found = row_violations(loss, margins, error, a, costs)
+    violation = Measured(float(np.max(found[0])), float(np.max(found[1])))
     losses = loss.value(margins)
     losses_widened = loss.value(np.subtract(margins, error, out=error))
-    alpha = part_sums(a)
+    alpha = magnitude = part_sums(a)
+    size = a
     if not _is_in_box(a, loss.upper_bound(costs)):
-        alpha[:] = math.nan
+        size = np.abs(a)
+        alpha, magnitude = np.full_like(alpha, math.nan), part_sums(size)
     curvature = np.zeros_like(alpha)
     if loss.dual_curvature:
         curvature = part_sums(a * (a / np.where(costs > 0, costs, np.inf)))
@@ -125,7 +126,8 @@ def _group_sums(
         alpha,
         curvature,
         part_sums(np.multiply(y, a, out=y)),
-        part_sums(np.multiply(a, row_norms, out=row_norms)),
+        magnitude,
+        part_sums(np.multiply(size, row_norms, out=row_norms)),
     )
     return np.array(sums), violation
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hinge.certificates.conditions import Measured
 from hinge.result import Certificate
 
 _SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
@@ -22,15 +23,15 @@ class Values(NamedTuple):
     dual_below: float
 
 
-def certificate_of(values: Values, kkt: float, products: int) -> Certificate:
+def certificate_of(values: Values, kkt: Measured, products: int) -> Certificate:
     """Return the certificate of widened values; anything that is not a number proves nothing.
 
     Parameters
     ----------
     values : Values
         Objective values and bounds.
-    kkt : float
-        Largest violation of the optimality conditions.
+    kkt : Measured
+        Largest violation of the optimality conditions, and an upper bound on the true one.
     products : int
         How many products may have left the range of normal numbers, where rounding is a fixed
         amount.
@@ -49,10 +50,6 @@ def certificate_of(values: Values, kkt: float, products: int) -> Certificate:
         gap=difference,
         relative_gap=relative,
         rounding=rounding,
-        kkt=kkt if math.isfinite(primal) else math.inf,
+        kkt=kkt.above if math.isfinite(primal) else math.inf,
+        kkt_rounding=kkt.rounding,
     )
-
-
-def largest(*values: float) -> float:
-    """Return the largest value, NaN if there is one (``max`` may lose it)."""
-    return float(np.max(values))

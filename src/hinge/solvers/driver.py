@@ -327,13 +327,20 @@ class _Run:
             return Status.NUMERICAL_ERROR
         if self.problem.is_hard and proves_not_separable(self.problem, certificate):
             return Status.NOT_SEPARABLE
-        hopeless = certificate.is_rounding and self.settings.stop.gap
-        if hopeless:
+        if self._is_hopeless(certificate):
             return Status.STALLED
         if self.progress.at_rest or self.judge.has_stalled():
             goes_on = self.solver.go_on(state, at_rest=self.progress.at_rest)
             return None if goes_on else Status.STALLED
         return None
+
+    def _is_hopeless(self, certificate: Certificate) -> bool:
+        """Return whether only rounding keeps a criterion from being proven: more work is no use."""
+        stop, rounding = self.settings.stop, certificate.kkt_rounding
+        if certificate.is_rounding and stop.gap:
+            return True
+        aim = stop.kkt or math.nan
+        return certificate.kkt - rounding <= aim <= rounding < math.inf
 
     def _limit(self) -> Status | None:
         """Return the status of a limit that has been reached."""

@@ -5,7 +5,7 @@ Shipped for those who write solvers of their own; nothing else in hinge imports 
 
 from __future__ import annotations
 
-from hinge.testing.exact import Recomputed, kernel_matrix, recompute
+from hinge.testing.exact import ExactViolation, Recomputed, kernel_matrix, recompute
 from hinge.testing.extended_kernels import extended_kernel
 from hinge.testing.known_optimum import KnownOptimum, known_optimum
 from hinge.testing.reference import reference_solution
@@ -13,6 +13,7 @@ from hinge.testing.solver_checks import yield_checks
 from hinge.testing.verification import verify, verify_certificate
 
 __all__ = [
+    "ExactViolation",
     "KnownOptimum",
     "Recomputed",
     "extended_kernel",

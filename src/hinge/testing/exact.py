@@ -7,6 +7,7 @@ for kernels.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,9 +21,30 @@ from hinge.result import Point
 from hinge.testing.extended_kernels import extended_kernel
 from hinge.testing.reference import raw_matrix
 
+_ROOT_BITS = 200
 EXACT_UP_TO = 4096  # stored values; beyond them rational arithmetic takes too long
 
 Number = Any  # Fraction or longdouble
+
+
+@dataclass(frozen=True)
+class ExactViolation:
+    """The violations of the optimality conditions that :class:`hinge.certificates.Violation` has.
+
+    Parameters
+    ----------
+    complementarity, stationarity, balance : Fraction or longdouble
+        Of a row, of ``w = w(alpha)`` and of ``y'alpha = 0``.
+    """
+
+    complementarity: Number
+    stationarity: Number
+    balance: Number
+
+    @property
+    def worst(self) -> Number:
+        """The largest of the three."""
+        return max(self.complementarity, self.stationarity, self.balance)
 
 
 @dataclass(frozen=True)
@@ -39,6 +61,8 @@ class Recomputed:
         ``y_i (w'x_i + b)``.
     in_the_box : bool
         Whether every dual coefficient lies between its bounds.
+    violation : ExactViolation
+        How far the optimality conditions are from being met.
     """
 
     primal: Number
@@ -46,6 +70,7 @@ class Recomputed:
     balance: Number
     margins: list[Number]
     in_the_box: bool
+    violation: ExactViolation
 
     @property
     def gap(self) -> Number:
@@ -76,24 +101,36 @@ def recompute(problem: Problem, point: Point) -> Recomputed:
     alpha = _convert(number, given)
     balance = y @ alpha
     if problem.kernel is None:
-        scores, primal, dual = _linear_parts(problem, point, number, y * alpha)
+        rows = _convert(number, raw_matrix(problem.rows))
+        coef = _convert(number, point.coef)
+        weights = rows.T @ (y * alpha)
+        scores, primal, dual = rows @ coef, coef @ coef / 2, -(weights @ weights) / 2
+        apart, longest = (coef - weights) @ (coef - weights), _longest(rows, costs)
     else:
         scores = kernel_matrix(problem) @ (y * alpha)
         primal = (y * alpha) @ scores / 2
         dual = -primal
+        apart = longest = number(0)
     if problem.intercept.value == "augmented":
         scale = number(problem.intercept_scale)
         primal += b * b / (2 * scale * scale)
         dual -= scale * scale * balance * balance / 2
+        apart, longest = apart + (b / scale - scale * balance) ** 2, longest + scale * scale
     margins = y * (scores + b)
     value, conjugate, top = _formulas(problem, number)
-    in_the_box = True
+    in_the_box, moves = True, [number(0)]
     for c, a, m in zip(costs, alpha, margins, strict=True):
         in_the_box &= bool(a >= 0 and (c > 0 or a == 0) and (top is None or a <= top * c))
         if c > 0:
             primal += c * value(m)
             dual -= c * conjugate(a / c)
-    return Recomputed(primal, dual, balance, list(margins), in_the_box)
+        moves.append(_move(conjugate, top, a / c, m) if c > 0 else abs(a))
+    total = sum(abs(a) for a in alpha)
+    is_missed = problem.intercept.value == "free" and total > 0
+    violation = ExactViolation(
+        max(moves), _root(apart * longest), abs(balance) / total if is_missed else number(0)
+    )
+    return Recomputed(primal, dual, balance, list(margins), in_the_box, violation)
 
 
 def kernel_matrix(problem: Problem) -> Any:
@@ -117,14 +154,29 @@ def kernel_matrix(problem: Problem) -> Any:
     return extended_kernel(kernel, rows, kernel.operand(problem.rows, np.arange(problem.n_rows)))
 
 
-def _linear_parts(
-    problem: Problem, point: Point, number: Callable[[float], Number], pulls: Any
-) -> tuple[Any, Number, Number]:
-    """Return scores, and both objectives' halves of squared norms without a constant feature."""
-    rows = _convert(number, raw_matrix(problem.rows))
-    coef = _convert(number, point.coef)
-    weights = rows.T @ pulls
-    return rows @ coef, coef @ coef / 2, -(weights @ weights) / 2
+def _longest(rows: Any, costs: Any) -> Number:
+    """Return the largest squared norm of a row that has a cost."""
+    squares = rows.power(2).sum(axis=1) if sp.issparse(rows) else (rows * rows).sum(axis=1)
+    return max(square for square, c in zip(np.ravel(squares), costs, strict=True) if c > 0)
+
+
+def _move(
+    conjugate: Callable[[Number], Number], top: Number | None, slope: Number, margin: Number
+) -> Number:
+    """Return how far a projected gradient step of the dual moves the slope of a row.
+
+    The conjugate at minus a slope is quadratic, so its derivative is a difference of two values.
+    """
+    derivative = (conjugate(slope + 1) - conjugate(slope - 1)) / 2
+    end = max(slope - (margin + derivative), 0 * slope)
+    return abs((end if top is None else min(end, top)) - slope)
+
+
+def _root(square: Number) -> Number:
+    """Return a square root, of a fraction the largest one of 200 bits after the point below it."""
+    if not isinstance(square, Fraction):
+        return np.sqrt(square)
+    return Fraction(math.isqrt(int(square * 4**_ROOT_BITS)), 2**_ROOT_BITS)
 
 
 def _arithmetic(problem: Problem) -> Callable[[float], Number]:

@@ -90,6 +90,12 @@ def verify_certificate(problem: Problem, point: Point, certificate: Certificate)
     _close("gap", certificate.gap, float(recomputed.gap) + penalty, tolerance)
     relative = certificate.gap / max(abs(certificate.primal), abs(certificate.dual))
     _close("relative_gap", certificate.relative_gap, relative, 1e-12 * relative)
+    violation = recomputed.violation.worst
+    _require(
+        certificate.kkt >= violation,
+        f"the violation is {float(violation)!r}, more than the reported {certificate.kkt!r}",
+    )
+    _close("kkt", certificate.kkt, float(violation), 2.0 * certificate.kkt_rounding)
     return recomputed
 
 
