@@ -13,6 +13,7 @@
 #   make campaign-kernel  500 random kernel machines against clarabel, in extended precision
 #   make campaign-anytime  10,000,000 queries of proven labels against full evaluations
 #   make campaign-duals   200 of them for every solver of kernel machines
+#   make sklearn-versions  the tests that depend on scikit-learn with each version that is promised
 #   make docs    the documentation site, warnings as errors
 #   make bench   a short benchmark;  make bench-peers  an environment per competing library
 #   make wheel   the wheel for this Python, into dist/
@@ -34,7 +35,7 @@ CORE_SOURCES := CMakeLists.txt pyproject.toml $(filter-out cpp/tests/%,$(CPP_SOU
 .DEFAULT_GOAL := help
 .PHONY: help env demo test lint style types contracts native asan docs bench bench-peers wheel clean
 .PHONY: fuzz-reader fuzz-model campaign-model campaign-import campaign-bounds campaign-kernel campaign-anytime
-.PHONY: campaign-duals
+.PHONY: campaign-duals sklearn-versions
 
 help:
 	@sed -n '1,/^$$/s/^# \{0,1\}//p' Makefile
@@ -104,6 +105,13 @@ bench-peers: $(ENVIRONMENT)
 
 wheel: $(VENV)/build.installed
 	$(PIP) wheel --no-deps --no-build-isolation --wheel-dir dist .
+
+# One wheel for all of them; environments stay in build/sklearn for the next time.
+SKLEARN_VERSIONS ?=
+
+sklearn-versions: wheel
+	$(BIN)/python tools/sklearn_versions.py "$$(ls -t dist/hinge-*.whl | head -1)" build/sklearn \
+	  $(SKLEARN_VERSIONS)
 
 # --- sanitizers ------------------------------------------------------------------------------
 
