@@ -75,6 +75,54 @@ def test_a_relay_goes_on_with_the_method_that_it_was_at(tmp_path):
         assert_same_bits(solve(problem, stop=stop, resume=state), whole)
 
 
+def _handed_over():
+    """Return a problem and a run of it that ended between two methods."""
+    X = np.random.default_rng(0).normal(size=(60_000, 10))
+    y = (X[:, 0] + np.random.default_rng(1).normal(size=60_000) > 0).astype(int)
+    problem = Problem(X, y, loss="squared_hinge", intercept="none")
+    begun = solve(problem, stop=Stop(gap=1e-6, steps=3))
+    between = solve(problem, stop=Stop(gap=1e-6), resume=begun.state, observers=[lambda _: True])
+    assert between.state.is_handed
+    return problem, between
+
+
+def test_a_relay_between_two_methods_keeps_the_point_that_was_handed_over(tmp_path):
+    problem, between = _handed_over()
+    save_checkpoint(tmp_path / "run", problem, between)
+    state = load_checkpoint(tmp_path / "run", problem)
+    again = solve(problem, stop=Stop(gap=1e-6, steps=between.steps), resume=state)
+    assert again.steps == between.steps
+    np.testing.assert_array_equal(again.coef, between.coef)
+    np.testing.assert_array_equal(again.dual_coef, between.dual_coef)
+    assert replace(again.certificate, region=None) == replace(between.certificate, region=None)
+
+
+def test_a_point_handed_over_that_is_forged_is_refused_or_proves_nothing(tmp_path):
+    problem, between = _handed_over()
+    state, stop = between.state, Stop(gap=1e-6, steps=between.steps)
+    state.handed_intercept = 7.0  # the problem has none
+    save_checkpoint(tmp_path / "run", problem, state)
+    assert (
+        solve(problem, stop=stop, resume=load_checkpoint(tmp_path / "run", problem)).intercept == 0
+    )
+    state.handed_coef = np.full(10, np.nan)
+    save_checkpoint(tmp_path / "run", problem, state)
+    spoiled = solve(problem, stop=stop, resume=load_checkpoint(tmp_path / "run", problem))
+    assert spoiled.status is hinge.Status.NUMERICAL_ERROR
+    for name, part in (
+        ("handed_coef", np.zeros(11)),
+        ("handed_dual", np.zeros(3)),
+        ("is_handed", False),
+    ):
+        twin = state.resumed(problem)
+        twin.solver_name = state.solver_name
+        twin.put(name, part)
+        save_checkpoint(tmp_path / "run", problem, twin)
+        told = "the checkpoint (has 'handed_|does not have what a state of 'auto' has)"
+        with pytest.raises(ModelFileError, match=told):
+            load_checkpoint(tmp_path / "run", problem)
+
+
 def test_the_options_of_a_solver_are_part_of_its_state(tmp_path):
     problem = Problem(*rows())
     solver = hinge.solvers.DualCoordinate(order="random", shrinking=False, aim=0.1)

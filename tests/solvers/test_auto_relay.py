@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -268,6 +269,25 @@ def test_a_run_that_ends_at_once_after_a_look_returns_what_coordinate_descent_ha
     assert after.state.running.steps == 0
     assert after.coef.any()
     assert np.array_equal(after.coef, before.coef)
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+def test_a_state_pickled_between_two_methods_keeps_the_point_handed_over(intercept: str) -> None:
+    problem = Problem(*_clouds(60_000, 10, 0.5), loss="squared_hinge", intercept=intercept)
+    before = solve(problem, stop=Stop(gap=1e-6, steps=3))
+    between = solve(problem, stop=STOP, resume=before.state, observers=[lambda _: True])
+    assert (between.solver, between.state.running.steps) == ("newton", 0)
+    state = pickle.loads(pickle.dumps(between.state))
+    for given in (between.state, state):
+        again = solve(problem, stop=Stop(gap=1e-6, steps=between.steps), resume=given)
+        assert (again.solver, again.steps) == ("newton", between.steps)
+        assert np.array_equal(again.coef, before.coef)
+        assert replace(again.certificate, region=None) == replace(between.certificate, region=None)
+    # Once the next method has made a step, the point is its own.
+    ended = solve(problem, stop=STOP, resume=state)
+    assert ended.status is Status.SOLVED
+    assert ended.state.handed is None
+    assert len(ended.state.handed_dual) == 0
 
 
 def test_what_no_method_takes_is_refused_with_every_reason() -> None:

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from hinge.problem import Problem
+from hinge.problem import Intercept, Problem
 from hinge.result import Point, Progress
 from hinge.solvers.auto import FIRST, METHODS, NEWTON, Choice, Look, Watch, choose, most_steps
 from hinge.solvers.linear.sampled_state import SampledState
@@ -50,8 +50,7 @@ class RelayState(State):
     """
 
     running: State
-    # A point that was handed over is not kept: a run that goes on makes a step before it is asked.
-    _transient: ClassVar[tuple[str, ...]] = ("problem", "_solver", "_watch", "_handed")
+    _transient: ClassVar[tuple[str, ...]] = ("problem", "_solver", "_watch")
 
     def __init__(self, problem: Problem, choice: Choice, gap: float | None) -> None:
         self.problem = problem
@@ -65,6 +64,27 @@ class RelayState(State):
         self.past = np.full((Watch.LENGTH, 2), math.nan)  # work and gap of its last claims
         self.steps_before = 0  # by methods that are done
         self.work_before = 0
+        self.forget_handed()
+
+    def hand(self, point: Point) -> None:
+        """Keep the point that a method hands over, until the next one has one of its own."""
+        self.is_handed, self.has_dual = True, point.dual_coef is not None
+        self.handed_coef, self.handed_intercept = point.coef, point.intercept
+        self.handed_dual = np.zeros(0) if point.dual_coef is None else point.dual_coef
+
+    def forget_handed(self) -> None:
+        """Let go of a point that was handed over."""
+        self.is_handed = self.has_dual = False
+        self.handed_coef, self.handed_intercept, self.handed_dual = np.zeros(0), 0.0, np.zeros(0)
+
+    @property
+    def handed(self) -> Point | None:
+        """The point that was handed over, before a step of the next method."""
+        if not self.is_handed:
+            return None
+        dual = self.handed_dual.copy() if self.has_dual else None
+        has_none = self.problem.intercept is Intercept.NONE  # whatever a stored state says
+        return Point(self.handed_coef.copy(), 0.0 if has_none else self.handed_intercept, dual)
 
     def take(self, choice: Choice) -> None:
         """Go by this choice from here on; ``leg`` must be the place of the method at work in it."""
@@ -106,6 +126,9 @@ class RelayState(State):
     def parts(self) -> dict[str, Any]:
         """Return what makes this state, by name, the present method's parts included."""
         own = super().parts()
+        # Only what there is: a stored state has no arrays without entries.
+        is_there = {"handed_coef": self.is_handed, "handed_dual": self.has_dual}
+        own = {name: part for name, part in own.items() if is_there.get(name, True)}
         running = own.pop("running").parts()
         return {**own, **{_INNER + name: part for name, part in running.items()}}
 
@@ -168,6 +191,9 @@ class Relay(Solver):
         is_known = all(name in self.makers for name in names.split())
         if is_known and type(leg) is int and 0 <= leg < len(names.split()):
             state.leg, state.names = leg, names
+        if values.get("is_handed") is True:
+            dual = np.zeros(problem.n_rows) if values.get("has_dual") is True else None
+            state.hand(Point(np.zeros(problem.n_features), 0.0, dual))
         state.running = self._solver(state).start(problem)
         return state
 
@@ -203,7 +229,7 @@ class Relay(Solver):
         finally:
             running.stop_check = None  # it belongs to the run, and the state may outlive that
         if solver.progress(running).steps:
-            state.__dict__.pop("_handed", None)
+            state.forget_handed()
         if done < work:
             # It returned early, having something to say. In between its two values may not be
             # of one moment, and would depend on how the driver cuts the work.
@@ -219,12 +245,12 @@ class Relay(Solver):
 
     def point(self, state: RelayState) -> Point:
         """Return the present method's point; that of the first one before a step of another."""
-        handed: Point | None = state.__dict__.get("_handed")
+        handed = state.handed
         return self._solver(state).point(state.running) if handed is None else handed
 
     def unproven_point(self, state: RelayState) -> Point:
         """Return the present method's point, at once."""
-        handed: Point | None = state.__dict__.get("_handed")
+        handed = state.handed
         return self._solver(state).unproven_point(state.running) if handed is None else handed
 
     def progress(self, state: RelayState) -> Progress:
@@ -305,7 +331,7 @@ class Relay(Solver):
         point = None
         if is_worth_it or state.name == FIRST:
             point = self._solver(state).point(state.running)
-            state.__dict__["_handed"] = point  # until the next method has one of its own
+            state.hand(point)
         state.running.release()
         state.steps_before += said.steps
         state.work_before += said.work
