@@ -1,4 +1,4 @@
-"""The forecast of ``hinge train``: asked for, or told before a long fit."""
+"""The forecast of commands that train: asked for, or told before a long fit."""
 
 from __future__ import annotations
 
@@ -109,3 +109,81 @@ def test_one_class_is_refused_as_ever(shell: Shell, monkeypatch: pytest.MonkeyPa
         run = shell("train", "one.svm", *words)
         assert run.code == 1
         assert "class" in run.err
+
+
+def test_a_path_can_be_asked_for_and_nothing_is_trained(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = _forecast(monkeypatch, 3.0)
+    path = classes_apart(Path("rows.svm"), n_classes=3)
+    words = ("path", path, "--Cs", "0.1,10,1", "--threads", "1", "--estimate")
+    run = shell(*words, "--cv", "4", "--json")
+    assert run.code == 0
+    assert [problem.C for problem in asked] == [10.0]
+    # Three classes in four folds of three quarters of the rows, and three values of C.
+    assert run.data["seconds"] == pytest.approx(12 * 0.75 * 3 * 0.25 * 3.0)
+    assert run.data["low"] == pytest.approx(12 * 0.75 * 0.25 * 1.5)
+    assert run.data["high"] == pytest.approx(12 * 0.75 * 3 * 6.0)
+    assert run.data["text"].endswith(
+        ": a guess, for one of 3 classes, at the largest of 3 values of C, in 4 folds."
+    )
+    text = shell("path", classes_apart(Path("two.svm")), "--Cs", "1", "--estimate").out
+    assert text == (
+        "About 3.0 s (between 1.5 s and 6.0 s) and 1.0 MB beside the data, with newton: a guess.\n"
+    )
+
+
+def test_a_picture_beside_it_is_refused(shell: Shell) -> None:
+    words = ("path", classes_apart(Path("rows.svm")), "--estimate", "--plot", "curve.png")
+    run = shell(*words)
+    assert run.code == 2
+    assert "--estimate trains nothing; leave --plot out of it" in " ".join(run.err.split())
+    assert not Path("curve.png").exists()
+
+
+def test_threads_share_the_folds_of_a_path_out(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _forecast(monkeypatch, 3.0)
+    words = ("path", classes_apart(Path("rows.svm")), "--Cs", "1", "--cv", "4", "--estimate")
+    run = shell(*words, "--threads", "2", "--json")
+    assert run.data["seconds"] == pytest.approx(2 * 0.75 * 3.0)
+    assert run.data["memory_bytes"] == 2 * 10**6
+
+
+LONG_ONES = [
+    ("path", "rows.svm", "--Cs", "0.1,1"),
+    ("svm-train", "-t", "0", "rows.svm", "model"),
+    ("svm-train", "-t", "0", "-v", "2", "rows.svm"),
+    ("liblinear-train", "-c", "2", "rows.svm", "model"),
+]
+
+
+@pytest.mark.parametrize("words", LONG_ONES)
+def test_every_long_training_is_announced(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    classes_apart(Path("rows.svm"))
+    monkeypatch.setattr(_estimate, "_LARGE", 10)
+    for seconds, is_told in ((1000.0, True), (1.0, False)):
+        asked = _forecast(monkeypatch, seconds)
+        run = shell(*words)
+        assert run.code == 0
+        assert len(asked) == 1
+        assert ("hinge: note: About " in run.err) is is_told
+        assert "About" not in run.out
+    quiet = "--quiet" if words[0] == "path" else "-q"
+    asked = _forecast(monkeypatch, 1000.0)
+    assert "About" not in shell(words[0], quiet, *words[1:]).err
+    assert asked == []
+
+
+def test_kernel_machines_in_the_old_style_have_no_forecast(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_estimate, "_LARGE", 10)
+    asked = _forecast(monkeypatch, 1000.0)
+    classes_apart(Path("rows.svm"), n_classes=3)
+    for kernel in ("0", "2"):  # linear machines of pairs of classes are kernel machines as well
+        assert shell("svm-train", "-t", kernel, "rows.svm", "model").code == 0
+    assert asked == []

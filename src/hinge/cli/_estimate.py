@@ -11,12 +11,36 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from hinge.cli._console import Output
 from hinge.data import Dataset
+from hinge.estimators import LinearSVC
 from hinge.problem import Intercept, Problem
 from hinge.solvers.estimate import Estimate, estimate
 from hinge.threads import thread_count
 
 _LARGE = 20_000_000  # stored values from which a fit may be long enough for a pilot not to matter
 _LONG = 10.0  # seconds from which a forecast is worth a line
+_FROM_A_NEIGHBOUR = 0.25  # of the time of a fit that the next value of C takes, at the most
+
+
+@dataclass(frozen=True)
+class Work:
+    """How often the problems of all classes are solved.
+
+    Parameters
+    ----------
+    values : int, default=1
+        Values of C, each solved from its neighbour.
+    folds : int, default=1
+        Parts of the rows that are held out in turn; 1 for none.
+    in_turn : bool, default=False
+        Whether folds are fitted one after another; else threads share them out as they do classes.
+    """
+
+    values: int = 1
+    folds: int = 1
+    in_turn: bool = False
+
+
+_ONCE = Work()
 
 
 @dataclass(frozen=True)
@@ -29,15 +53,23 @@ class FitEstimate:
         Of all classes together.
     n_problems : int
         How many binary problems there are.
+    work : Work
+        How often they are solved.
     """
 
     whole: Estimate
     n_problems: int
+    work: Work
 
     def __str__(self) -> str:
-        if self.n_problems == 1:
-            return str(self.whole)
-        return f"{str(self.whole).rstrip('.')}, for one of {self.n_problems} classes."
+        words = [str(self.whole).rstrip(".")]
+        if self.n_problems > 1:
+            words.append(f"for one of {self.n_problems} classes")
+        if self.work.values > 1:
+            words.append(f"at the largest of {self.work.values} values of C")
+        if self.work.folds > 1:
+            words.append(f"in {self.work.folds} folds")
+        return f"{', '.join(words)}."
 
     @property
     def data(self) -> dict[str, Any]:
@@ -45,21 +77,24 @@ class FitEstimate:
         return {**asdict(self.whole), "problems": self.n_problems, "text": str(self)}
 
 
-def estimate_fit(parameters: dict[str, Any], data: Dataset) -> FitEstimate:
+def estimate_fit(parameters: dict[str, Any], data: Dataset, work: Work = _ONCE) -> FitEstimate:
     """Return what training is expected to take.
 
     Parameters
     ----------
     parameters : dict
-        Of ``LinearSVC``.
+        Of ``LinearSVC``; those that are not there have its defaults.
     data : Dataset
         Rows and labels.
+    work : Work, default=once
+        How often; C is the largest of several values then, which takes longest.
 
     Returns
     -------
     FitEstimate
         From a pilot on the class of middle size, if there are several.
     """
+    parameters = {**LinearSVC().get_params(), **parameters}
     y = np.asarray(data.y)
     labels, counts = np.unique(y, return_counts=True)
     weights = parameters.get("class_weight")
@@ -80,22 +115,28 @@ def estimate_fit(parameters: dict[str, Any], data: Dataset) -> FitEstimate:
         problem,
         solver=parameters["solver"],
         gap=parameters["tol"],
-        seed=parameters["random_state"],
+        seed=parameters["random_state"] or 0,
     )
     n_problems = 1 if len(labels) <= 2 else len(labels)
-    at_once = min(thread_count(parameters["n_jobs"]), n_problems)
-    turns = math.ceil(n_problems / at_once)
+    shared, in_turn = (1, work.folds) if work.in_turn else (work.folds, 1)
+    at_once = min(thread_count(parameters["n_jobs"]), shared * n_problems)
+    turns = in_turn * math.ceil(shared * n_problems / at_once)
+    rows = 1.0 if work.folds == 1 else 1.0 - 1.0 / work.folds
+    # A neighbour's solution spares most of a fit, and every value but the largest takes less.
+    share = 1.0 if work.values == 1 else _FROM_A_NEIGHBOUR
     whole = replace(
         one,
-        seconds=turns * one.seconds,
-        low=turns * one.low,
-        high=turns * one.high,
+        seconds=turns * rows * work.values * share * one.seconds,
+        low=turns * rows * share * one.low,
+        high=turns * rows * work.values * one.high,
         memory_bytes=at_once * one.memory_bytes,
     )
-    return FitEstimate(whole, n_problems)
+    return FitEstimate(whole, n_problems, work)
 
 
-def tell_if_long(parameters: dict[str, Any], data: Dataset, output: Output) -> None:
+def tell_if_long(
+    parameters: dict[str, Any], data: Dataset, output: Output, work: Work = _ONCE
+) -> None:
     """Tell the user, on stderr, what a fit will take if that is long.
 
     Parameters
@@ -106,12 +147,14 @@ def tell_if_long(parameters: dict[str, Any], data: Dataset, output: Output) -> N
         Rows and labels.
     output : Output
         Where notes go.
+    work : Work, default=once
+        How often.
     """
     X: Any = data.X
     stored = X.nnz if hasattr(X, "nnz") else X.size
     # One class alone is for the fit to refuse.
     if output.quiet or stored < _LARGE or len(np.unique(np.asarray(data.y))) < 2:
         return
-    told = estimate_fit(parameters, data)
+    told = estimate_fit(parameters, data, work)
     if told.whole.seconds >= _LONG:
         output.note(str(told))

@@ -16,7 +16,8 @@ from sklearn.exceptions import ConvergenceWarning
 from hinge.cli._console import Output
 from hinge.cli._curve import Curve, check_matplotlib, draw
 from hinge.cli._data import Reader
-from hinge.cli._errors import Stopped, UsageError
+from hinge.cli._errors import Exit, Stopped, UsageError
+from hinge.cli._estimate import Work, estimate_fit, tell_if_long
 from hinge.cli._machine import MACHINE, MachineOptions, Tolerance
 from hinge.cli._models import check_output
 from hinge.cli._options import DataFile
@@ -65,6 +66,14 @@ class PathSettings(MachineOptions):
         ),
     ] = None
 
+    estimate: Annotated[
+        bool,
+        typer.Option(
+            "--estimate",
+            help="Tell how long the path will take and how much memory, and stop there.",
+        ),
+    ] = False
+
     def parameters(self) -> dict[str, Any]:
         """Return the parameters of the estimator, apart from C, folds and class weights."""
         return {"refit": False, **super().parameters()}
@@ -82,12 +91,22 @@ def path(settings: PathSettings) -> int:
     if settings.cv < 0 or settings.cv == 1:
         message = f"--cv must be 0 or at least 2; got {settings.cv}."
         raise UsageError(message)
+    if settings.estimate and settings.plot is not None:
+        message = "--estimate trains nothing; leave --plot out of it."
+        raise UsageError(message)
     if settings.plot is not None:
         check_output(settings.plot, settings.force, [settings.data])
         check_matplotlib(settings.plot)
     try:
         data = Reader(settings, output, settings.threads).read(settings.data)
-        curve = _curve(settings, Cs, data, output)
+        model, forecast = _estimator(settings, Cs, data), _forecast(settings, Cs, data)
+        if settings.estimate:
+            told = estimate_fit(*forecast)
+            output.result(str(told), told.data)
+            return Exit.SOLVED
+        parameters, _, work = forecast
+        tell_if_long(parameters, data, output, work)
+        curve = _curve(settings, Cs, model, data, output)
         if settings.plot is not None:
             draw(curve, settings.plot)
     except Stopped:
@@ -134,9 +153,19 @@ def _all_finite(Cs: list[float], text: str) -> list[float]:
     return Cs
 
 
-def _curve(settings: PathSettings, Cs: list[float], data: Dataset, output: Output) -> Curve:
+def _forecast(
+    settings: PathSettings, Cs: list[float], data: Dataset
+) -> tuple[dict[str, Any], Dataset, Work]:
+    """Return what the forecast of the path is made of: its dearest fit, and how often."""
+    weights = class_weights(settings.class_weight, data.y)
+    parameters = {**settings.parameters(), "C": max(Cs), "class_weight": weights}
+    return parameters, data, Work(len(Cs), max(1, settings.cv))
+
+
+def _curve(
+    settings: PathSettings, Cs: list[float], model: LinearSVCCV, data: Dataset, output: Output
+) -> Curve:
     """Return what the path has found, all of it or what was done when Ctrl-C came."""
-    model = _estimator(settings, Cs, data)
     began = time.perf_counter()
     interrupted = False
     with warnings.catch_warnings(record=True) as caught, ended_by_termination():

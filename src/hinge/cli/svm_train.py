@@ -16,6 +16,7 @@ from hinge.cli._classic import Reading, Request, liblinear_request, libsvm_reque
 from hinge.cli._console import Output, write_text
 from hinge.cli._data import STDIN, Reader
 from hinge.cli._errors import CommandError, Exit, Stopped, UsageError
+from hinge.cli._estimate import Work, tell_if_long
 from hinge.cli._fit import fit, summary, tell_interruption
 from hinge.cli._kernel import estimator
 from hinge.cli._kernel_matrix import training_matrix
@@ -90,6 +91,8 @@ def _train(words: list[str], reading: Reading, name: str) -> int:
     if chosen.get("kernel") == "precomputed":
         data = training_matrix(data)
     parameters = {**chosen, "class_weight": _weights(request, data)}
+    if "kernel" not in parameters:
+        tell_if_long(parameters, data, output, Work(folds=request.folds or 1, in_turn=True))
     if request.folds is not None:
         return _cross_validate(parameters, data, request.folds, output)
     return _train_and_save(parameters, data, model_path, output)
