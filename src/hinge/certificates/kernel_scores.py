@@ -312,9 +312,9 @@ def training_scores(
     """
     machine = machine_of(problem, point)
     scores = Scores.zeros(problem.n_rows)
-    if problem.n_rows < _FEW_ROWS and len(machine.ids) * problem.n_rows <= _FEW_VALUES:
-        counting = (problem.costs > 0) | (point.dual_coef != 0.0)
-        everything = (problem.rows, np.flatnonzero(counting))
+    counting = np.flatnonzero((problem.costs > 0) | (point.dual_coef != 0.0))
+    if len(counting) < _FEW_ROWS and len(machine.ids) * len(counting) <= _FEW_VALUES:
+        everything = (problem.rows, counting)
         scores.put(everything[1], scores_at(machine, everything, threads, check))
         return scores
     scores.put(machine.ids, support_scores(machine, threads, check))
