@@ -128,10 +128,12 @@ class Rows:
         The data; see the module for what is copied and what is not.
     threads : int, default=1
         How many threads share out the blocks while they are validated.
+    is_canonical : bool, default=False
+        Whether X has come out of ``canonical`` and need not go through it again.
     """
 
-    def __init__(self, X: Any, threads: int = 1) -> None:
-        data = canonical(X)
+    def __init__(self, X: Any, threads: int = 1, *, is_canonical: bool = False) -> None:
+        data = X if is_canonical else canonical(X)
         self.is_sparse = bool(sp.issparse(data))
         if self.is_sparse:
             self.values = _read_only(data.data)

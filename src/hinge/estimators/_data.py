@@ -80,15 +80,16 @@ def training_data(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[R
     sample_weight : array-like, number or None
         Weights of the rows.
     """
-    X, y = _readable(X), plain_labels(y)
-    is_ready = _is_held(X) and _are_whole_numbers(y) and len(y) == X.shape[0]
-    X, y = _validated(estimator, X, y, skip_check_array=is_ready)
+    readable, y = _readable(X), plain_labels(y)
+    is_ready = _is_held(readable) and _are_whole_numbers(y) and len(y) == readable.shape[0]
+    X, y = _validated(estimator, readable, y, skip_check_array=is_ready)
     name = type(estimator).__name__
     classes, codes = encode_labels(y, name)
     weights = row_weights(sample_weight, len(codes))
     _refuse_class_without_weight(classes, codes, weights)
     per_class = class_weights(estimator.class_weight, classes, codes, weights)
-    return Rows(X), Labels(classes, codes, weights, per_class)
+    is_canonical = X is readable and sp.issparse(X)  # as it came out of _readable
+    return Rows(X, is_canonical=is_canonical), Labels(classes, codes, weights, per_class)
 
 
 def encode_labels(y: Any, name: str = "The model") -> tuple[NDArray[Any], NDArray[Any]]:
