@@ -14,6 +14,7 @@ from tests.certificates.random_problems import random_point, random_problem, wei
 import hinge
 from hinge import Point, Problem, Stop
 from hinge.certificates import gap, kkt
+from hinge.certificates.conditions import row_violations, worst_row
 from hinge.testing import known_optimum, recompute
 
 EXTENDED = pytest.mark.skipif(
@@ -108,6 +109,29 @@ def test_the_bound_is_tight_on_ordinary_data(loss: str, seed: int) -> None:
         assert certificate.kkt <= 1e-6
         size = 500 * 2.0**-53 * problem.largest_norm * float(np.sum(problem.costs))
         assert certificate.kkt_rounding <= 4.0 * size * problem.largest_norm
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "huber"])
+@pytest.mark.parametrize("size", [0.0, 1e-15, 1e-3, 1e6])
+def test_the_largest_bound_is_found_among_many_rows(loss: str, size: float, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n, costs = 5000, rng.choice([0.0, 1.0, 3.0], 5000)
+    losses = Problem([[0.0], [1.0]], [0, 1], loss).loss
+    alpha = rng.uniform(0.0, 1.0, n) * costs
+    margins = losses.dual_linear - losses.dual_curvature * np.divide(
+        alpha, costs, out=np.zeros(n), where=costs > 0
+    )
+    margins += size * rng.normal(size=n)
+    error = 10.0 ** rng.uniform(-16, -8, n)
+    violations, above = row_violations(losses, margins, error, alpha, costs)
+    row, found = worst_row(losses, margins, error, alpha, costs)
+    assert found == (violations.max(), above.max())
+    assert row == int(np.argmax(violations))
+    margins[7] = math.nan
+    row, found = worst_row(losses, margins, error, alpha, np.ones(n))
+    assert row == 7
+    assert math.isnan(found.value)
+    assert math.isnan(found.above)
 
 
 def test_rows_that_a_bound_holds_add_no_rounding() -> None:

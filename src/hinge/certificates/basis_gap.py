@@ -32,8 +32,8 @@ from hinge.certificates.conditions import (
     DualSums,
     Measured,
     condition_violations,
-    row_violations,
     worst_of,
+    worst_row,
 )
 from hinge.certificates.kernel_machine import Machine
 from hinge.certificates.kernel_points import KernelPoints
@@ -217,11 +217,11 @@ def _violation(
     assert alpha is not None
     margins = problem.signs * (scores.values + point.intercept)
     slack = margin_slack(point.intercept, scores)
-    rows = row_violations(problem.loss, margins, slack, alpha, problem.costs)
+    _, rows = worst_row(problem.loss, margins, slack, alpha, problem.costs)
     pulls = problem.signs * alpha
     sums = DualSums(point.coef, correct_sum(pulls), correct_sum(np.abs(pulls)))
     return worst_of(
-        Measured(float(np.max(rows[0])), float(np.max(rows[1]))),
+        rows,
         _distance(problem, pulls, scores, own),
         *condition_violations(problem, point, sums),
     )

@@ -30,6 +30,7 @@ from hinge.result import Point
 Floats = NDArray[np.float64]
 
 _FEW_ROUNDINGS = 8.0 * UNIT_ROUNDOFF
+_FEW_ROWS = 2048  # whose bounds are all computed sooner than those that matter are found
 _SMALLEST_SQUARE = 2.0**-1073  # twice what a square may lose to underflow
 
 
@@ -99,46 +100,88 @@ def row_violations(
     costs : ndarray of shape (n,) or (1,)
         Costs, one if it is that of every row; a row without cost must have coefficient 0.
     """
-    counted = costs > 0
-    slopes = alpha / np.where(counted, costs, np.inf)
-    gradient = margins - loss.dual_linear
-    if loss.dual_curvature:
-        gradient += loss.dual_curvature * slopes
+    slopes, gradient = _slopes_and_gradient(loss, margins, alpha, costs)
     # What is subtracted and added below is rounded some times, in parts of what is largest in it.
     reach = np.abs(margins)
     reach += loss.dual_linear
     reach += (1.0 + loss.dual_curvature) * np.abs(slopes)
     reach *= _FEW_ROUNDINGS
     reach += error
-    violations, above = _moves(loss, slopes, slopes - gradient, reach)
+    above = _farthest_moves(loss, slopes, slopes - gradient, reach)
+    if np.isinf(costs).any():
+        hard = np.where(alpha > 0.0, np.abs(gradient) + reach, np.maximum(reach - gradient, 0.0))
+        above = np.where(np.isinf(costs), hard, above)
+    above = np.where(costs > 0, above, np.abs(alpha))
+    return _violations(loss, slopes, gradient, alpha, costs), above
+
+
+def worst_row(
+    loss: Loss, margins: Floats, error: Floats | float, alpha: Floats, costs: Floats
+) -> tuple[int, Measured]:
+    """Return which row has the largest violation as computed, and the largest of all rows.
+
+    The parameters are those of :func:`row_violations`. Bounds on the true violations are looked at
+    where they may be the largest, which they are at a few rows near the worst one.
+    """
+    if len(margins) <= _FEW_ROWS:
+        violations, above = row_violations(loss, margins, error, alpha, costs)
+        worst = int(np.argmax(violations))  # argmax of an array with NaN is the NaN
+        return worst, Measured(float(violations[worst]), float(np.max(above)))
+    slopes, gradient = _slopes_and_gradient(loss, margins, alpha, costs)
+    sizes = [max(float(part.max()), -float(part.min())) for part in (margins, slopes)]
+    violations = _violations(loss, slopes, gradient, alpha, costs)
+    worst = int(np.argmax(violations))
+    largest = float(violations[worst])
+    reach = sizes[0] + loss.dual_linear + (1.0 + loss.dual_curvature) * sizes[1]
+    reach = _FEW_ROUNDINGS * reach + float(np.max(error))
+    some: slice | NDArray[np.intp] = slice(None)
+    if math.isfinite(largest - 4.0 * reach):
+        some = np.flatnonzero(violations >= largest - 4.0 * reach)
+    errors = error[some] if isinstance(error, np.ndarray) else error
+    here = costs if len(costs) == 1 else costs[some]
+    _, above = row_violations(loss, margins[some], errors, alpha[some], here)
+    return worst, Measured(largest, float(np.max(above)))
+
+
+def _slopes_and_gradient(
+    loss: Loss, margins: Floats, alpha: Floats, costs: Floats
+) -> tuple[Floats, Floats]:
+    """Return coefficients in parts of their costs, and the gradient of the dual."""
+    slopes = alpha / np.where(costs > 0, costs, np.inf)
+    gradient = margins - loss.dual_linear
+    if loss.dual_curvature:
+        gradient += loss.dual_curvature * slopes
+    return slopes, gradient
+
+
+def _violations(
+    loss: Loss, slopes: Floats, gradient: Floats, alpha: Floats, costs: Floats
+) -> Floats:
+    """Return each row's violation as computed: how far a projected gradient step moves it."""
+    moved = np.subtract(slopes, gradient)
+    np.clip(moved, 0.0, loss.dual_upper, out=moved)
+    moved -= slopes
+    violations = np.abs(moved, out=moved)
     if np.isinf(costs).any():
         # A hard margin has no slopes: a row may miss its margin by nothing, and exceed it only
         # with coefficient 0.
-        pulled, size = alpha > 0.0, np.abs(gradient)
-        hard = np.where(pulled, size, np.maximum(-gradient, 0.0))
-        hard_above = np.where(pulled, size + reach, np.maximum(reach - gradient, 0.0))
+        hard = np.where(alpha > 0.0, np.abs(gradient), np.maximum(-gradient, 0.0))
         violations = np.where(np.isinf(costs), hard, violations)
-        above = np.where(np.isinf(costs), hard_above, above)
-    if not counted.all():
-        size = np.abs(alpha)
-        violations, above = np.where(counted, violations, size), np.where(counted, above, size)
-    return violations, above
+    counted = costs > 0
+    return violations if counted.all() else np.where(counted, violations, np.abs(alpha))
 
 
-def _moves(loss: Loss, slopes: Floats, moved: Floats, reach: Floats) -> tuple[Floats, Floats]:
-    """Return how far projected steps move slopes, and at most if steps end within a reach."""
+def _farthest_moves(loss: Loss, slopes: Floats, moved: Floats, reach: Floats) -> Floats:
+    """Return how far projected steps move slopes at the most if they end within a reach."""
     upper = loss.dual_upper
     above = np.clip(moved + reach, 0.0, upper)
     above -= slopes
-    lowest = np.clip(np.subtract(moved, reach, out=reach), 0.0, upper, out=reach)
-    np.maximum(above, np.subtract(slopes, lowest, out=lowest), out=above)
+    np.maximum(above, slopes - np.clip(moved - reach, 0.0, upper), out=above)
     # Slopes are quotients, which are rounded as well: in parts of a bound, or of the move itself.
     above *= 1.0 + _FEW_ROUNDINGS
     if math.isfinite(upper):
         above += 2.0 * UNIT_ROUNDOFF * upper
-    np.clip(moved, 0.0, upper, out=moved)
-    moved -= slopes
-    return np.abs(moved, out=moved), above
+    return above
 
 
 def margin_errors(problem: Problem, point: Point, row_norms: Floats) -> Floats:

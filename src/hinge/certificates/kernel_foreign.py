@@ -14,13 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from hinge.certificates.conditions import (
-    DualSums,
-    Measured,
-    condition_violations,
-    row_violations,
-    worst_of,
-)
+from hinge.certificates.conditions import DualSums, condition_violations, worst_of, worst_row
 from hinge.certificates.kernel_gap import kernel_gap
 from hinge.certificates.kernel_machine import Machine
 from hinge.certificates.kernel_scores import margin_slack, scores_at, support_scores
@@ -122,10 +116,9 @@ def foreign_gap(
     own = foreign_objective(problem, foreign, threads)
     assert point.dual_coef is not None
     alpha, costs = point.dual_coef, problem.costs
-    rows = row_violations(problem.loss, own.margins, own.slack, alpha, costs)
+    _, of_rows = worst_row(problem.loss, own.margins, own.slack, alpha, costs)
     pulls = problem.signs * point.dual_coef
     sums = DualSums(point.coef, correct_sum(pulls), correct_sum(np.abs(pulls)))
-    of_rows = Measured(float(np.max(rows[0])), float(np.max(rows[1])))
     worst = worst_of(of_rows, *condition_violations(problem, point, sums))
     found = replace(found, kkt=worst.above, kkt_rounding=worst.rounding)
     # The dual bound is the rows' own objective less their gap, or lower.

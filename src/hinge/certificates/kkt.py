@@ -20,9 +20,9 @@ from hinge.certificates.conditions import (
     block_rounding,
     condition_violations,
     margin_errors,
-    row_violations,
     weights_rounding,
     worst_of,
+    worst_row,
 )
 from hinge.errors import InvalidParameterError
 from hinge.problem import Intercept, Problem
@@ -185,11 +185,10 @@ class _Linear:
         margins = y * (block.dot(point.coef) + point.intercept)
         norms = problem.rows.norm_bounds(problem.rows.squared_norms[block.rows])
         error = margin_errors(problem, point, norms)
-        found = row_violations(problem.loss, margins, error, a, problem.costs[block.rows])
-        worst = int(np.argmax(found[0]))  # argmax of an array with NaN is the NaN
+        worst, found = worst_row(problem.loss, margins, error, a, problem.costs[block.rows])
         pulls, size = y * a, np.abs(a)
         return _Part(
-            Measured(float(found[0][worst]), float(np.max(found[1]))),
+            found,
             block.start + worst,
             block.transpose_dot(pulls),
             np.asarray([np.sum(pulls), np.sum(size), size @ norms]),
@@ -213,9 +212,7 @@ def _kernel_violation(problem: Problem, point: Point) -> Violation:
     scores = training_scores(problem, point)
     margins = problem.signs * (scores.values + point.intercept)
     slack = margin_slack(point.intercept, scores)
-    found = row_violations(problem.loss, margins, slack, alpha, problem.costs)
-    worst = int(np.argmax(found[0]))
-    rows = Measured(float(found[0][worst]), float(np.max(found[1])))
+    worst, rows = worst_row(problem.loss, margins, slack, alpha, problem.costs)
     sums = DualSums(point.coef, correct_sum(problem.signs * alpha), correct_sum(np.abs(alpha)))
     return _violation(problem, point, rows, worst, sums)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hinge.certificates.conditions import Measured, margin_errors, row_violations, worst_of
+from hinge.certificates.conditions import Measured, margin_errors, worst_of, worst_row
 from hinge.certificates.hard_margin import costs_of_losses
 from hinge.certificates.row_groups import map_groups, part_sums, tree_sum
 from hinge.problem import Problem
@@ -108,8 +108,7 @@ def _group_sums(
     margins *= y
     error = margin_errors(problem, point, row_norms)
     a = np.zeros(len(y)) if point.dual_coef is None else point.dual_coef[rows]
-    found = row_violations(loss, margins, error, a, costs)
-    violation = Measured(float(np.max(found[0])), float(np.max(found[1])))
+    _, violation = worst_row(loss, margins, error, a, costs)
     losses = loss.value(margins)
     losses_widened = loss.value(np.subtract(margins, error, out=error))
     alpha = magnitude = part_sums(a)
