@@ -24,7 +24,8 @@ ROWS = 6
 def _state_after_the_first_check(problem: Problem, alpha: np.ndarray):
     """Return a state whose w is w(alpha) and whose margins are those of w."""
     solver = DualCoordinate("cyclic", shrinking=False, screening=False, extrapolation=False)
-    state = solver.start(problem, Point(np.zeros(problem.n_features), 0.0, alpha))
+    # Without weights: from these it would sweep before the check.
+    state = solver.start(problem, Point(np.zeros(0), 0.0, alpha))
     # In the smallest slices: the sweep after the check would move w.
     while state.run.checks == 0:
         solver.step(state, 1)

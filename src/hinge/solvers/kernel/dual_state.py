@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -171,6 +171,13 @@ class KernelState(State):
     lost: float = math.inf
     covered: Ids | None = None
     _transient: ClassVar[tuple[str, ...]] = ("problem", "program", "source", "cache")
+
+    def parts(self) -> dict[str, Any]:
+        """Return what makes this state; the rows that are covered only where they are listed."""
+        own = super().parts()
+        if own["covered"] is None:
+            del own["covered"]
+        return own
 
     @cached_property
     def program(self) -> Program:
