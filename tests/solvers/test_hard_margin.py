@@ -9,7 +9,7 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 from tests.solvers.separable import INTERCEPTS, XOR, apart, hard
@@ -154,6 +154,7 @@ def test_separable_by_a_billionth(intercept: str) -> None:
     intercept=st.sampled_from(INTERCEPTS),
     whole=st.booleans(),
 )
+@example(seed=15878, n=14, d=1, intercept="free", whole=False)
 def test_always_one_of_the_two(seed: int, n: int, d: int, intercept: str, whole: bool) -> None:
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d)) * 2.0
