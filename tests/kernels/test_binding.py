@@ -35,9 +35,7 @@ _ARRAYS = ("rows", "best_margins", "order", "vectors", "random", "counters", "nu
 
 def _run(parts: dict[str, object]) -> object:
     matrix = core.RowsView(*(parts[k] for k in ("values", "columns", "offsets", "count", "width")))
-    program = core.DualProgram(
-        linear=1.0, curvature=0.0, reach=1.0, constant=0.0, scale=0.0
-    )
+    program = core.DualProgram(linear=1.0, curvature=0.0, reach=1.0, constant=0.0, scale=0.0)
     arrays = core.DualArrays(**{name: parts[name] for name in _ARRAYS})
     run = core.DualCoordinateRun(matrix, parts["costs"], program, core.DualSchedule(), arrays)
     run.start(warm=False)

@@ -100,8 +100,7 @@ void end_load_of_point(Run& run) noexcept {
     const double centred = is_free ? x.offset * run.imbalance() : 0.0;
     const double stretch = is_free ? 1.0 : program.stretch();
     const auto product = [&](const double* v) {
-        return dot(at.w, v, rows.width) +
-               (stretch * at.w[rows.width]) * (stretch * v[rows.width]);
+        return dot(at.w, v, rows.width) + (stretch * at.w[rows.width]) * (stretch * v[rows.width]);
     };
     const double slope = program.linear * x.drift_slope - centred - product(at.w_trial);
     const double bend = x.drift_bend + product(at.w);
