@@ -127,3 +127,32 @@ def test_a_coefficient_at_its_bound_is_carried_to_the_bound(ratio: float) -> Non
     alpha = np.where(np.arange(800) % 2, problem.costs, 0.0)
     moved = carried(replace(point, dual_coef=alpha), problem, target).dual_coef
     np.testing.assert_array_equal(moved, np.where(np.arange(800) % 2, target.costs, 0.0))
+
+
+def test_an_intercept_that_the_problem_does_not_have_is_left_aside() -> None:
+    problem = Problem(*two_clouds(200), C=1.0, intercept="none")
+    cold = solve(problem, "dual-coordinate", stop=Stop(gap=1e-3))
+    starts = [Point(cold.coef, b, cold.dual_coef) for b in (0.0, 3.0, -50.0)]
+    steps = {
+        solve(problem, "dual-coordinate", Stop(gap=1e-8), warm=start).steps for start in starts
+    }
+    assert len(steps) == 1
+
+
+@pytest.mark.parametrize("intercept", ["free", "augmented"])
+def test_weights_whose_objective_overflows_are_left(intercept: str) -> None:
+    X, y = two_clouds(200)
+    problem = Problem(X, y, C=1.0, intercept=intercept)
+    huge = Point(np.full(X.shape[1], 1.7e308), 0.0, np.zeros(len(y)))
+    assert solve(problem, "dual-coordinate", Stop(gap=1e-6), warm=huge).status is Status.SOLVED
+
+
+def test_rows_that_are_drawn_with_replacement_stay_active() -> None:
+    problem = Problem(*two_clouds(500), C=1.0, intercept="augmented")
+    cold = solve(problem, "dual-coordinate", stop=Stop(gap=1e-2))
+    solver = DualCoordinate("random", screening=False)
+    state = solver.start(problem, cold.point)
+    active = 4  # among the counters
+    while state.run.sweeps < 3:
+        solver.step(state, 10**5)
+    assert state.counters[active] == problem.n_rows

@@ -57,6 +57,9 @@ struct Schedule {
     double patience = 8.0;       // or after this many passes' worth of work
     std::int64_t portions = 16;  // a run starts on one part in so many, and doubles it,
     std::int64_t portion_rows = 64;  // but on no more rows for a feature than these
+
+    // Rows that are drawn with replacement are all needed.
+    bool shrinks() const noexcept { return shrinking && order != Order::random; }
 };
 
 enum class Phase : std::int64_t {

@@ -191,7 +191,7 @@ void end_sweep(Run& run) noexcept {
     if (schedule.order != Order::random) {
         c.active = c.kept;
     }
-    if (schedule.shrinking && schedule.order != Order::random && c.revisited > 0) {
+    if (schedule.shrinks() && c.revisited > 0) {
         x.threshold = schedule.calm * std::sqrt(x.moved / static_cast<double>(c.revisited));
     }
     const double apart = run.intercept_distance();

@@ -134,7 +134,7 @@ std::int64_t fit(Run& run, std::int64_t work) noexcept {
         }
         const double slope = program.linear - row.margin - run.bend(i) * row.alpha;
         at.order[c.kept] = static_cast<std::uint32_t>(i);
-        c.kept += schedule.shrinking && is_held(row.alpha, slope, upper, 0.0) ? 0 : 1;
+        c.kept += schedule.shrinks() && is_held(row.alpha, slope, upper, 0.0) ? 0 : 1;
     }
     c.position = end;
     return end - begin;
@@ -143,7 +143,7 @@ std::int64_t fit(Run& run, std::int64_t work) noexcept {
 // Whether the check pass at work is the first one after a start from weights.
 template <class Run>
 bool is_first_check(const Run& run) noexcept {
-    return run.c.warm == kFromPoint && run.c.checks == 0 && run.schedule.shrinking;
+    return run.c.warm == kFromPoint && run.c.checks == 0 && run.schedule.shrinks();
 }
 
 // Adds up how far the margins of a check pass are from those under the weights of the start, for

@@ -113,6 +113,14 @@ std::int64_t extrapolate(Run& run, std::int64_t work) noexcept {
     return done;
 }
 
+// By how much the trial point changes y'alpha, after the snapshot has been taken.
+template <class Run>
+double imbalance_change(const Run& run) noexcept {
+    const double constant = run.program.constant;
+    const std::int64_t last = run.rows.width;
+    return constant > 0.0 ? (run.at.w_trial[last] - run.at.w_previous[last]) / constant : 0.0;
+}
+
 // Keeps the trial point if the dual has risen; returns whether it did.
 template <class Run>
 bool end_extrapolate(Run& run) noexcept {
@@ -136,7 +144,8 @@ bool end_extrapolate(Run& run) noexcept {
     if (risen) {
         std::copy(at.w_trial, at.w_trial + length, at.w);
         x.step_scale = std::min(1.0, 2.0 * x.step_scale);
-        x.dual_linear += x.gain;
+        // The gain is that of the present centre, which the dual itself does not know.
+        x.dual_linear += x.gain + x.offset * imbalance_change(run);
         x.noise_change = x.step * (x.noise_change + 1.0);
         x.noise += x.noise_change;
         c.backoff = 1;

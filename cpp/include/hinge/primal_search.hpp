@@ -70,7 +70,8 @@ void end_check(Run& run) noexcept {
     const double intercept = run.intercept();
     const double norm = run.product(at.w, intercept, at.w, intercept);
     x.primal_here = 0.5 * norm + x.loss + x.settled_sum - run.settled_score(at.w, intercept);
-    x.dual = x.dual_sum + x.settled_sum - 0.5 * run.dual_norm();
+    x.dual_linear = x.dual_sum + x.settled_sum;
+    x.dual = x.dual_linear - 0.5 * run.dual_norm();
     x.dual_below = x.dual;
     if (program.free_intercept()) {
         // The Lagrangian at an optimal intercept, of which only the interval is known.
@@ -183,7 +184,7 @@ void end_move(Run& run) noexcept {
     last = whole ? run.intercept() : last + x.place * (run.intercept() - last);
     x.primal = x.loss + x.settled_sum - run.settled_score(at.w_best, last) +
                0.5 * run.product(at.w_best, last, at.w_best, last);
-    if (!whole && x.primal_here < x.primal) {
+    if (!whole && !(x.primal <= x.primal_here)) {  // also where the best value is no number
         x.place = 1.0;
         x.loss = 0.0;
         run.enter(Phase::move);

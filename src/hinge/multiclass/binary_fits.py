@@ -40,11 +40,11 @@ class Listener(Protocol):
         """Take note that problem ``number`` is over; the solution still has its state."""
 
 
-class Relay(Protocol):
+class HandOn(Protocol):
     """Hands something on from each problem to the next one; for one problem at a time."""
 
-    def start(self, warm: Point | None, state: Any) -> Point | None:
-        """Return where to start a problem, which may have a state of an earlier fit to go on."""
+    def start(self, warm: Point | None) -> Point | None:
+        """Return where to start a problem that does not go on from a state of an earlier fit."""
 
     def note(self, state: Any) -> None:
         """Take note of the state in which a problem was left."""
@@ -104,14 +104,14 @@ class Family:
         comes.
     unit : str, default="class"
         What a problem is about, for messages.
-    relay : Relay or None, default=None
+    relay : HandOn or None, default=None
         What problems that are solved one after the other hand on to each other.
     """
 
     make: Callable[[int], Problem]
     untrained: Callable[[int], Point]
     unit: str = "class"
-    relay: Relay | None = None
+    relay: HandOn | None = None
 
 
 def solve_family(
@@ -215,7 +215,7 @@ class _Fit:
         )
         solver = get_solver(self.plan.solver, problem, self.plan.stop.gap, self.plan.stop.steps)
         relay = self.family.relay
-        warm = warm if relay is None else relay.start(warm, state)
+        warm = warm if relay is None else relay.start(warm)
         solution = run(problem, solver, settings, warm, state, _SET if is_over else self.flag)
         if relay is not None:
             relay.note(solution.state)

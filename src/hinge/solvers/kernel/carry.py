@@ -51,22 +51,17 @@ class KernelRelay:
         self._covered = covered
         self._last: KernelState | None = None
 
-    def start(self, warm: Point | None, state: object = None) -> Point:
+    def start(self, warm: Point | None) -> Point:
         """Return where to start a problem, with the kernel rows that are kept.
 
         Parameters
         ----------
         warm : Point or None
             Where it would start otherwise.
-        state : State or None, default=None
-            A state that it goes on from instead, which is given the kernel rows, too.
         """
-        last = self._last
-        if last is not None and isinstance(state, KernelState) and _has_same_rows(last, state):
-            state.share_kernel(last)
         point = Point(np.zeros(0)) if warm is None else warm
         given = point.coef, point.intercept, point.dual_coef
-        return CarriedPoint(*given, last, keeps_rows=True, covered=self._covered)
+        return CarriedPoint(*given, self._last, keeps_rows=True, covered=self._covered)
 
     def note(self, state: object) -> None:
         """Take note of the state in which a problem was left.

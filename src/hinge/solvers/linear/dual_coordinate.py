@@ -255,7 +255,9 @@ class DualCoordinate(Solver):
         if has_weights and warm is not None:
             state.has_weights = True
             state.vectors[_BEST, :-1] = warm.coef
-            state.vectors[_BEST, -1] = state.run.offset if is_free else warm.intercept
+            has_none = problem.intercept is Intercept.NONE
+            given = 0.0 if has_none else warm.intercept
+            state.vectors[_BEST, -1] = state.run.offset if is_free else given
             if isinstance(warm, ClaimedPoint):
                 state.claimed_primal, state.claimed_dual = warm.primal, warm.dual
                 claim = Progress(0, 0, warm.primal, warm.dual)
