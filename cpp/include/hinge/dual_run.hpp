@@ -123,7 +123,8 @@ struct Numbers {
     double dual_linear;   // the dual without -||w||^2 / 2, kept up to date
     double loss;
     double dual_sum;
-    double low, high, place;  // of the line search
+    double line_slope, line_bend;  // of the line search, but for the losses
+    double low, high, place;
     std::array<double, kProbes> slopes;
     double settled_sum;       // what the rows settled at their upper bounds add to the dual
     double primal_here;       // objective at w(alpha)
@@ -219,6 +220,16 @@ struct DualRun {
             return std::clamp(slack / bend, 0.0, upper);
         } else {
             return slack > 0.0 ? upper : 0.0;
+        }
+    }
+    // The same for several slacks at once.
+    static Pack best_responses(Pack slack, double bend, double upper) noexcept {
+        if constexpr (kSmooth) {
+            const Pack steps = slack / bend;
+            const Pack raised = steps < 0.0 ? Pack{} : steps;
+            return raised > upper ? Pack{} + upper : raised;
+        } else {
+            return slack > 0.0 ? Pack{} + upper : Pack{};
         }
     }
     // c_i loss(margin), as the value of that maximum, for slack = p - margin.

@@ -12,11 +12,12 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 
 #include "hinge/dual_run.hpp"
+#include "hinge/linalg.hpp"
 #include "hinge/settling.hpp"
 
 namespace hinge {
@@ -80,6 +81,13 @@ void end_check(Run& run) noexcept {
         // What is lost, roughly, when the heavier class is scaled down until y'alpha = 0.
         x.dual -= std::abs(run.imbalance()) * (program.linear + std::abs(intercept));
     }
+    // Everything in the derivative along the line but the losses of single rows.
+    const double best = at.w_best[rows.width];
+    const double best_norm = run.product(at.w_best, best, at.w_best, best);
+    const double product = run.product(at.w_best, best, at.w, intercept);
+    const double settled = run.settled_score(at.w, intercept) - run.settled_score(at.w_best, best);
+    x.line_slope = (product - best_norm) - settled;
+    x.line_bend = best_norm - 2.0 * product + norm;
     c.round = 0;
     x.low = 0.0;
     x.high = kFarthest;
@@ -90,29 +98,35 @@ inline double probe_place(const Numbers& x, int k) noexcept {
     return x.low + (x.high - x.low) * (k + 1) / (kProbes + 1);
 }
 
+// A number for each of the places at once, in as many registers as that takes.
+using Probes = std::array<Pack, kProbes / kPackWidth>;
+
 template <class Run>
 std::int64_t probe(Run& run, std::int64_t work) noexcept {
     auto& [rows, program, schedule, at, c, x] = run;
     const std::int64_t begin = c.position;
     const std::int64_t end = std::min(rows.count, begin + work);
-    std::array<double, kProbes> places;
-    std::array<double, kProbes> slopes = x.slopes;
+    Probes places;
+    Probes slopes;
     for (int k = 0; k < kProbes; ++k) {
-        places[k] = probe_place(x, k);
+        places[k / kPackWidth][k % kPackWidth] = probe_place(x, k);
+        slopes[k / kPackWidth][k % kPackWidth] = x.slopes[k];
     }
     for (std::int64_t i = begin; i < end; ++i) {
         const RowState& row = at.rows[i];
-        if (row.is_settled()) {
-            continue;
-        }
-        const double slack = program.linear - at.best_margins[i];
-        const double change = row.margin - at.best_margins[i];
-        for (int k = 0; k < kProbes; ++k) {
-            slopes[k] -=
-                change * run.best_response(slack - places[k] * change, run.bend(i), run.upper(i));
+        const double best = at.best_margins[i];
+        // That of a settled row counts elsewhere. Which rows those are nobody can predict.
+        const double change = row.is_settled() ? 0.0 : row.margin - best;
+        const double slack = program.linear - best;
+        const double bend = run.bend(i);
+        const double upper = run.upper(i);
+        for (std::size_t k = 0; k < places.size(); ++k) {
+            slopes[k] -= change * run.best_responses(slack - places[k] * change, bend, upper);
         }
     }
-    x.slopes = slopes;
+    for (int k = 0; k < kProbes; ++k) {
+        x.slopes[k] = slopes[k / kPackWidth][k % kPackWidth];
+    }
     c.position = end;
     return end - begin;
 }
@@ -121,18 +135,11 @@ std::int64_t probe(Run& run, std::int64_t work) noexcept {
 template <class Run>
 bool end_probe(Run& run) noexcept {
     auto& [rows, program, schedule, at, c, x] = run;
-    const double here = run.intercept();
-    const double best = at.w_best[rows.width];
-    const double best_norm = run.product(at.w_best, best, at.w_best, best);
-    const double product = run.product(at.w_best, best, at.w, here);
-    const double norm = run.product(at.w, here, at.w, here);
-    const double settled = run.settled_score(at.w, here) - run.settled_score(at.w_best, best);
     double low = x.low;
     double high = x.high;
     for (int k = 0; k < kProbes; ++k) {
         const double place = probe_place(x, k);
-        const double slope = x.slopes[k] - settled + (product - best_norm) +
-                             place * (best_norm - 2.0 * product + norm);
+        const double slope = x.slopes[k] + x.line_slope + place * x.line_bend;
         if (!(slope < 0.0)) {
             high = place;
             break;
@@ -158,15 +165,17 @@ std::int64_t move(Run& run, std::int64_t work) noexcept {
     auto& [rows, program, schedule, at, c, x] = run;
     const std::int64_t begin = c.position;
     const std::int64_t end = std::min(rows.count, begin + work);
+    const double place = x.place;
+    double loss = x.loss;
     for (std::int64_t i = begin; i < end; ++i) {
         const RowState& row = at.rows[i];
-        if (row.is_settled()) {
-            continue;
-        }
-        double& best = at.best_margins[i];
-        best = x.place == 1.0 ? row.margin : best + x.place * (row.margin - best);
-        x.loss += run.loss(program.linear - best, run.bend(i), run.upper(i));
+        const double best = at.best_margins[i];
+        const double moved = place == 1.0 ? row.margin : best + place * (row.margin - best);
+        const double moved_loss = run.loss(program.linear - moved, run.bend(i), run.upper(i));
+        at.best_margins[i] = row.is_settled() ? best : moved;
+        loss += row.is_settled() ? 0.0 : moved_loss;
     }
+    x.loss = loss;
     c.position = end;
     return end - begin;
 }

@@ -49,7 +49,7 @@ inline bool is_held(double alpha, double slope, double upper, double threshold) 
 inline double violation(double alpha, double slope, double upper) noexcept {
     const double up = alpha < upper ? slope : 0.0;
     const double down = alpha > 0.0 ? -slope : 0.0;
-    return std::max({up, down, 0.0});
+    return std::max(std::max(up, down), 0.0);
 }
 
 template <class Run>
@@ -100,11 +100,25 @@ Reach margin_reach(const Run& run, const RowState& row, double radius) noexcept 
                                  : Reach{reach + right, reach + left};
 }
 
+// Takes a row out of all that follows, but for what it adds to the sums.
+template <class Run>
+void settle_for_good(Run& run, std::int64_t i) noexcept {
+    RowState& row = run.at.rows[i];
+    row.settle();
+    ++run.c.settled;
+    if (row.alpha > 0.0) {
+        const double upper = run.upper(i);
+        run.add(i, std::copysign(upper, row.signed_norm), run.at.w_settled);
+        run.x.settled_sum += upper * (run.program.linear - 0.5 * run.bend(i) * upper);
+    }
+}
+
 // Settles the rows that the gap proves to stay at their bounds, and lists the active ones anew.
 template <class Run>
 std::int64_t select(Run& run, std::int64_t work) noexcept {
     auto& [rows, program, schedule, at, c, x] = run;
     const double radius = settling_radius(run);
+    double worst = x.violation;
     std::int64_t done = 0;
     for (; c.position < rows.count && done < work; ++c.position) {
         const std::int64_t i = c.position;
@@ -116,21 +130,17 @@ std::int64_t select(Run& run, std::int64_t work) noexcept {
         const double upper = run.upper(i);
         const double slope = program.linear - row.margin - run.bend(i) * row.alpha;
         const Reach reach = margin_reach(run, row, radius);
-        x.violation = std::max(x.violation, violation(row.alpha, slope, upper));
-        const bool drifts = row.previous != row.alpha;
-        if (drifts || !is_held(row.alpha, slope, upper, row.alpha > 0.0 ? reach.up : reach.down)) {
-            at.order[c.kept] = static_cast<std::uint32_t>(i);
-            c.kept += drifts || !is_held(row.alpha, slope, upper, x.threshold) ? 1 : 0;
-            continue;
-        }
-        row.settle();
-        ++c.settled;
-        if (row.alpha > 0.0) {
-            run.add(i, std::copysign(upper, row.signed_norm), at.w_settled);
-            x.settled_sum += upper * (program.linear - 0.5 * run.bend(i) * upper);
-            done += rows.stored(i);
+        worst = std::max(worst, violation(row.alpha, slope, upper));
+        const bool rests = row.previous == row.alpha;
+        at.order[c.kept] = static_cast<std::uint32_t>(i);
+        if (rests & is_held(row.alpha, slope, upper, row.alpha > 0.0 ? reach.up : reach.down)) {
+            settle_for_good(run, i);
+            done += row.alpha > 0.0 ? rows.stored(i) : 0;
+        } else {
+            c.kept += rests & is_held(row.alpha, slope, upper, x.threshold) ? 0 : 1;
         }
     }
+    x.violation = worst;
     return done;
 }
 
