@@ -6,6 +6,8 @@
 // sparse row is bound by its scattered reads, so two suffice.
 #pragma once
 
+#include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -17,6 +19,7 @@
 namespace hinge {
 
 inline constexpr std::int64_t kCacheLine = 64;
+inline constexpr bool kLittleEndian = std::endian::native == std::endian::little;
 
 // a * b + c, fused where the instruction exists. Without it std::fma would be a library call.
 inline double multiply_add(double a, double b, double c) noexcept {
@@ -125,13 +128,43 @@ void dense_add(const Value* __restrict row, double scale, double* __restrict w,
     }
 }
 
+// Where the entries of w lie that as many columns name as a register holds.
+template <class Index, class Entry>
+struct Places {
+    std::array<Entry*, kPackWidth> at;
+
+    Places(Entry* w, const Index* columns) noexcept {
+        if constexpr (sizeof(Index) == sizeof(std::uint32_t) && kLittleEndian) {
+            // Two columns in one read: reads are what a sparse row is made of.
+            for (std::int64_t k = 0; k < kPackWidth; k += 2) {
+                std::uint64_t two;
+                std::memcpy(&two, columns + k, sizeof(two));
+                at[k] = w + static_cast<std::uint32_t>(two);
+                at[k + 1] = w + (two >> 32);
+            }
+        } else {
+            for (std::int64_t k = 0; k < kPackWidth; ++k) {
+                at[k] = w + columns[k];
+            }
+        }
+    }
+    Pack load() const noexcept {
+        Pack pack;
+        for (std::int64_t k = 0; k < kPackWidth; ++k) {
+            pack[k] = *at[k];
+        }
+        return pack;
+    }
+    void store(Pack pack) const noexcept {
+        for (std::int64_t k = 0; k < kPackWidth; ++k) {
+            *at[k] = pack[k];
+        }
+    }
+};
+
 template <class Index>
 Pack gather_pack(const double* w, const Index* columns) noexcept {
-    Pack pack;
-    for (std::int64_t k = 0; k < kPackWidth; ++k) {
-        pack[k] = w[columns[k]];
-    }
-    return pack;
+    return Places<Index, const double>(w, columns).load();
 }
 
 // The last entries of a row, fewer than a register holds, times those of w: a loop over them would
@@ -198,22 +231,17 @@ template <class Value, class Index>
 #endif
 }
 
-// w += scale * row. The columns of a row are distinct, so four entries may be read before the first
-// of them is written, which the compiler cannot know.
+// w += scale * row. The columns of a row are distinct, so as many entries as a register holds may
+// be read before the first of them is written, which the compiler cannot know.
 template <class Value, class Index>
 [[gnu::always_inline]] inline void sparse_add(const Value* __restrict values,
                                               const Index* __restrict columns, double scale,
                                               double* __restrict w, std::int64_t count) noexcept {
+    const Pack scales = Pack{} + scale;
     std::int64_t k = 0;
-    for (; k + 4 <= count; k += 4) {
-        const double a = multiply_add(static_cast<double>(values[k]), scale, w[columns[k]]);
-        const double b = multiply_add(static_cast<double>(values[k + 1]), scale, w[columns[k + 1]]);
-        const double c = multiply_add(static_cast<double>(values[k + 2]), scale, w[columns[k + 2]]);
-        const double d = multiply_add(static_cast<double>(values[k + 3]), scale, w[columns[k + 3]]);
-        w[columns[k]] = a;
-        w[columns[k + 1]] = b;
-        w[columns[k + 2]] = c;
-        w[columns[k + 3]] = d;
+    for (; k + kPackWidth <= count; k += kPackWidth) {
+        const Places<Index, double> places(w, columns + k);
+        places.store(multiply_add(load_pack(values + k), scales, places.load()));
     }
     for (; k < count; ++k) {
         w[columns[k]] = multiply_add(static_cast<double>(values[k]), scale, w[columns[k]]);

@@ -4,6 +4,7 @@
 // The generator is xoshiro256++ (Blackman and Vigna 2021); its words must not all be zero.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -12,7 +13,13 @@ namespace hinge {
 
 class Random {
   public:
-    explicit Random(std::uint64_t* words) noexcept : words_(words) {}
+    // The words are a copy until the generator goes out of scope: a loop keeps them in registers.
+    explicit Random(std::uint64_t* words) noexcept : kept_(words) {
+        std::copy(words, words + words_.size(), words_.begin());
+    }
+    ~Random() { std::copy(words_.begin(), words_.end(), kept_); }
+    Random(const Random&) = delete;
+    Random& operator=(const Random&) = delete;
 
     std::uint64_t next() noexcept {
         const std::uint64_t result = std::rotl(words_[0] + words_[3], 23) + words_[0];
@@ -34,7 +41,8 @@ class Random {
     }
 
   private:
-    std::uint64_t* words_;
+    std::uint64_t* kept_;
+    std::array<std::uint64_t, 4> words_;
 };
 
 // Fills four words from one seed by splitmix64, which never gives four zeros.
