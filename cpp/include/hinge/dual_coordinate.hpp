@@ -26,10 +26,9 @@
 //
 //   1. The first sweeps go over a growing part of the rows (1/16, 1/8, ... of them, beginning with
 //      64 for a feature at most): w is worth something before most rows are met, and most of these
-//      can be left out at once. While the part grows, long rows come in runs as they are stored,
-//      and the runs in random order: memory is read faster so. Short rows and later sweeps are
-//      permuted row by row: neighbours are often alike, and runs of them cost more visits than they
-//      save time.
+//      can be left out at once. While the part grows, rows come in runs as they are stored, and the
+//      runs in random order: memory is read faster so. Short rows and later sweeps are permuted row
+//      by row: neighbours are often alike, and runs of them cost more visits than they save time.
 //   2. Shrinking leaves out a row at a bound if its slope exceeds the typical (root mean square)
 //      change of a margin in the last sweep, not the largest violation. Check passes over all rows
 //      bring back what was left out too soon.
@@ -62,8 +61,8 @@ inline constexpr std::int64_t kDrawAhead = 24;   // rows whose state is prefetch
 inline constexpr std::int64_t kReadAhead = 16;   // rows whose first values are prefetched
 inline constexpr std::int64_t kAskAhead = 8;     // rows whose other values are asked for
 inline constexpr double kTiny = 1e-300;          // stands for the diagonal of a row of zeros
-inline constexpr std::int64_t kLongRow = 512;    // values: a row that fills a page
-inline constexpr std::int64_t kLongestRun = 32;  // long rows met one after the other, as stored
+inline constexpr std::int64_t kLongRow = 32;     // values of a row that is worth reading in runs
+inline constexpr std::int64_t kLongestRun = 32;  // such rows met one after the other, as stored
 inline constexpr std::int64_t kLeastRuns = 512;  // that all rows make, or rows are met one by one
 
 // Brings a run of rows to the front of those that are left, at random; what is left at the end and
@@ -174,6 +173,7 @@ std::int64_t sweep(Run& run, std::int64_t work) noexcept {
     Random random(at.random);
     const bool replaces = schedule.order == Order::random;
     const bool snapshot = c.snapshot != 0;
+    const std::int64_t typical = rows.typical();
     SweepSums sums(c, x);
     std::int64_t done = 0;
     while (c.prepared < std::min(c.active, kDrawAhead)) {
@@ -187,7 +187,7 @@ std::int64_t sweep(Run& run, std::int64_t work) noexcept {
             rows.touch(at.order[c.position + 1]);
         }
         if (c.position + kReadAhead < c.active) {
-            rows.prefetch(at.order[c.position + kReadAhead]);
+            rows.prefetch(at.order[c.position + kReadAhead], typical);
         }
         const std::int64_t next = at.order[std::min(c.position + kAskAhead, c.active - 1)];
         if (replaces) {

@@ -2,8 +2,8 @@
 //
 // Dense and CSR rows answer the same questions, so that a solver is written once over a template
 // parameter: dot(i, w), add(i, scale, w), stored(i), and, well before a row is used and in this
-// order, prefetch_extent(i), prefetch(i) and, for the very next row, touch(i). dot_asking(i, w,
-// next) is dot(i, w) and asks meanwhile for what prefetch(next) has left out.
+// order, prefetch_extent(i), prefetch(i, typical()) and, for the very next row, touch(i).
+// dot_asking(i, w, next) is dot(i, w) and asks meanwhile for what prefetch(next) has left out.
 #pragma once
 
 #include <algorithm>
@@ -16,14 +16,16 @@ namespace hinge {
 // The hardware follows a long run by itself once its first lines have been asked for.
 inline constexpr std::int64_t kPrefetchLines = 8;
 
-// Asks for a row well ahead of its use, into the second-level cache: the first level has too few
-// line buffers for whole rows, and asking for them there is a third slower on data in memory.
-inline void prefetch_range(const void* begin, const void* end) noexcept {
-    const char* at = static_cast<const char*>(begin);
-    const char* stop = static_cast<const char*>(end);
-    stop = std::min(stop, at + kPrefetchLines * kCacheLine);
-    for (; at < stop; at += kCacheLine) {
-        __builtin_prefetch(at, 0, 2);
+// Asks for so many values of a row well ahead of its use, into the second-level cache: the first
+// level has too few line buffers for whole rows, and asking for them there is a third slower on
+// data in memory. The number is the same for every row of a sweep: how often a loop over the lines
+// of this very row goes round could not be foreseen, and costs more than a line too many.
+template <class Value>
+void prefetch_values(const Value* begin, std::int64_t count) noexcept {
+    const auto bytes = count * static_cast<std::int64_t>(sizeof(Value));
+    const std::int64_t lines = std::min(bytes / kCacheLine + 1, kPrefetchLines);
+    for (std::int64_t line = 0; line < lines; ++line) {
+        __builtin_prefetch(reinterpret_cast<const char*>(begin) + line * kCacheLine, 0, 2);
     }
 }
 
@@ -42,6 +44,7 @@ struct DenseRows {
 
     const Value* row(std::int64_t i) const noexcept { return values + i * width; }
     std::int64_t stored(std::int64_t) const noexcept { return width; }
+    std::int64_t typical() const noexcept { return width; }
     double dot(std::int64_t i, const double* w) const noexcept {
         return dense_dot(row(i), w, width);
     }
@@ -58,7 +61,9 @@ struct DenseRows {
         dense_add(row(i), scale, w, width);
     }
     void prefetch_extent(std::int64_t) const noexcept {}
-    void prefetch(std::int64_t i) const noexcept { prefetch_range(row(i), row(i + 1)); }
+    void prefetch(std::int64_t i, std::int64_t typical) const noexcept {
+        prefetch_values(row(i), typical);
+    }
     void touch(std::int64_t i) const noexcept {
         if (width > 0) {
             touch_value(row(i));
@@ -88,6 +93,8 @@ struct CsrRows {
                             : static_cast<const std::int32_t*>(offsets)[i];
     }
     std::int64_t stored(std::int64_t i) const noexcept { return begin(i + 1) - begin(i); }
+    // Values of a row on average.
+    std::int64_t typical() const noexcept { return count > 0 ? begin(count) / count : 0; }
     double dot(std::int64_t i, const double* w) const noexcept {
         return sparse_dot(values + begin(i), columns + begin(i), w, stored(i));
     }
@@ -102,9 +109,9 @@ struct CsrRows {
         const std::int64_t size = wide_offsets ? sizeof(std::int64_t) : sizeof(std::int32_t);
         __builtin_prefetch(static_cast<const char*>(offsets) + i * size);
     }
-    void prefetch(std::int64_t i) const noexcept {
-        prefetch_range(values + begin(i), values + begin(i + 1));
-        prefetch_range(columns + begin(i), columns + begin(i + 1));
+    void prefetch(std::int64_t i, std::int64_t typical) const noexcept {
+        prefetch_values(values + begin(i), typical);
+        prefetch_values(columns + begin(i), typical);
     }
     void touch(std::int64_t i) const noexcept {
         if (stored(i) > 0) {

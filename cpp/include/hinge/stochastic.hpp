@@ -200,7 +200,7 @@ class StochasticRun {
             rows_.prefetch_extent(at_.drawn[2 * (k + 2 * kAhead)]);
         }
         if (k + kAhead < listed) {
-            rows_.prefetch(at_.drawn[2 * (k + kAhead)]);
+            rows_.prefetch(at_.drawn[2 * (k + kAhead)], typical_);
         }
     }
 
@@ -365,6 +365,7 @@ class StochasticRun {
     }
 
     const Rows& rows_;
+    const std::int64_t typical_ = rows_.typical();
     const StochasticSettings& s_;
     const StochasticLabels& labels_;
     const StochasticArrays& at_;
