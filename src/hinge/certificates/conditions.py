@@ -226,10 +226,12 @@ def block_rounding(problem: Problem) -> float:
         The problem whose rows are summed up.
     """
     rows = problem.rows
-    # Each of its sums is that of a block, is added to those of its run, and goes through a tree.
+    # Each of its sums is that of a block, is added to those of its run, and goes through a tree. A
+    # run of sparse blocks is summed up as one.
     n_runs = -(-rows.n_blocks // rows.run_blocks)
     depth = math.ceil(math.log2(n_runs + 1)) + rows.run_blocks
-    return rounding_factor(min(rows.block_rows, rows.n_rows) + depth + 4)
+    summed = rows.block_rows * (rows.run_blocks if rows.is_sparse else 1)
+    return rounding_factor(min(summed, rows.n_rows) + depth + 4)
 
 
 def condition_violations(

@@ -128,7 +128,9 @@ def _sums(problem: Problem, point: Point, threads: int, check: Callable[[], None
         scores[run.rows] = run.dot(point.coef)
         if alpha is None:
             return np.zeros(0)
-        blocks = [run] if len(numbers) == 1 else [rows.block(number) for number in numbers]
+        if rows.is_sparse or len(numbers) == 1:
+            return run.transpose_dot(signs[run.rows] * alpha[run.rows])
+        blocks = (rows.block(number) for number in numbers)
         sums = (block.transpose_dot(signs[block.rows] * alpha[block.rows]) for block in blocks)
         return functools.reduce(_added, sums)
 
