@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from sklearn import datasets as bundled
 
 import hinge
-from benchmarks.promises import growth
+from benchmarks.promises import growth, made
 from benchmarks.suite import arrays
 from benchmarks.suite.datasets import cached_arrays
 from benchmarks.suite.datasets.base import archive
@@ -92,6 +92,8 @@ _READERS: dict[str, Callable[[], Any]] = {
     "covtype": _suite("covtype"),
     "adult (scaled)": _archived("adult"),
     "rcv1_small": _archived("rcv1_small"),
+    "words (50,000)": lambda: made.words(50_000, 300, 12),
+    "categories (60,000)": lambda: made.categories(60_000, 8, 100),
     "shards (500,000)": lambda: growth.shards(500_000),
     "shards (5,000,000)": lambda: growth.shards(5_000_000),
 }

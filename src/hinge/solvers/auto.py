@@ -60,6 +60,10 @@ _SEEN = 8.0  # rows for a feature that must have been visited before their share
 # Rows for a weight without half a margin, or share of all rows: more, and classes overlap, unless
 # that share is still falling: is less than this of what it was.
 _SHORT_ROWS, _SHORT_SHARE, _SETTLED = 2.0, 1.0 / 3.0, 0.9
+# Where the loss has a corner and rows are sparse: how many times the rival's cost coordinate
+# descent must be expected to take. Features of few rows may take Newton's method several times its
+# steps.
+_SPARSE_DOUBT = 2.0
 # Steps of Newton's method for each of its rounds after which it is no longer expected to end: where
 # it was the fastest it took up to 20, and where classes were apart hundreds.
 _MOST_STEPS = 50.0
@@ -219,6 +223,18 @@ class Look:
     def cost(self) -> float:
         """What coordinate descent is expected to cost in all where classes overlap."""
         return coordinate_forecast(self.problem, self.gap, self.share)
+
+    def calls_for(self, rival_cost: float) -> bool:
+        """Return whether a method of that cost is to go on, where classes overlap.
+
+        Parameters
+        ----------
+        rival_cost : float
+            What it is expected to cost, in nanoseconds.
+        """
+        has_corner = self.problem.loss.dual_curvature == 0.0
+        is_doubtful = has_corner and self.problem.rows.is_sparse
+        return self.cost > (_SPARSE_DOUBT if is_doubtful else 1.0) * rival_cost
 
 
 class Watch:

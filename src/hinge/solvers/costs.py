@@ -23,6 +23,7 @@ _ROUNDS = 2.0  # of Newton's method for a smooth loss, beside one for each decad
 _FEW_ROWS = 25.0  # for a feature: where the steps of a smoothed corner are about twice as many
 # Times as many steps where classes are apart: Newton's method, with a corner; interior points.
 _APART, _CORNER_APART, _INTERIOR_APART = 2.0, 10.0, 1.4
+_WIDE_CORNER = 3.0  # the same where no matrix is formed: with a corner four runs in ten stall then
 _FREE_ROW = 150.0  # what a row adds where every step finds the place of a free intercept
 _WIDE_ROWS = 4.0  # rows for a feature from which products no longer grow with the stiffness
 _NEAR, _FAR = 12.0, 60.0  # coordinate descent: a row in the cache, in memory,
@@ -197,8 +198,9 @@ def newton_cost(problem: Problem, gap: float | None) -> float:
     # Most rounds are solved on samples: reading all rows is a part that grows less.
     if width >= MOST_FEATURES:
         cost = rounds * 700_000.0 + _product_cost(problem) * stored
+        cost *= _WIDE_CORNER if has_corner else 1.0
     elif has_corner:
-        systems = 0.009 * _matrix_products(problem) + 0.6 * stored
+        systems = 0.009 * _matrix_products(problem) + 0.6 * stored + 0.1 * float(width) ** 3
         cost = rounds * (1_300_000.0 + 12.0 * n_rows + systems) + 3.3 * stored
     else:
         systems = 0.008 * _matrix_products(problem) + 0.005 * float(width) ** 3

@@ -316,7 +316,7 @@ class Relay(Solver):
             return
         state.look = 0
         if overlaps:
-            state.is_due = look.cost > state.rival_cost
+            state.is_due = look.calls_for(state.rival_cost)
         elif look.is_enough:
             state.take(self.choice(state.problem, apart=True))
 
