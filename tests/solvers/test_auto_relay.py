@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
+from benchmarks.promises.made import categories
 from sklearn.datasets import load_digits
 from tests.solvers.data import two_clouds
 from tests.solvers.fakes import Scripted
@@ -136,22 +136,9 @@ def test_classes_apart_are_left_to_coordinate_descent(loss: str, shape: tuple[in
 
 def test_a_corner_over_rare_features_is_left_to_coordinate_descent() -> None:
     # Newton's method takes 13 times as long here, although classes overlap.
-    problem = Problem(*_categories(60_000, 8, 100), C=1.0, intercept="augmented")
+    problem = Problem(*categories(60_000, 8, 100), C=1.0, intercept="augmented")
     solution = solve(problem, stop=STOP)
     assert (solution.solver, solution.status) == ("dual-coordinate", Status.SOLVED)
-
-
-def _categories(n_rows: int, n_groups: int, n_levels: int) -> tuple[Any, Any]:
-    """Return columns of ones, one of each group in a row and later ones rarer, and noisy labels."""
-    rng = np.random.default_rng(0)
-    frequency = 1.0 / np.arange(1, n_levels + 1)
-    levels = rng.choice(n_levels, (n_rows, n_groups), p=frequency / frequency.sum())
-    columns = (levels + n_levels * np.arange(n_groups)).ravel()
-    starts = np.arange(0, n_rows * n_groups + 1, n_groups)
-    X = sp.csr_array((np.ones(len(columns)), columns, starts), shape=(n_rows, n_groups * n_levels))
-    scores = X @ rng.normal(size=n_groups * n_levels)
-    noisy = scores + 0.3 * np.std(scores) * rng.normal(size=n_rows)
-    return X, noisy > np.quantile(noisy, 0.7)
 
 
 def test_a_look_is_taken_at_the_same_moment_however_the_run_is_cut(

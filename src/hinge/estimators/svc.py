@@ -306,16 +306,16 @@ class SVC(CallbackSupportMixin, KernelClassifier):
         if wants:
             warn_of_deprecation(3 + WRAPPED_FRAMES)
         rows, labels = training_data(self, X, y, sample_weight)
-        pairs = division_of(self, labels)
-        sizes = [pairs.size(number) for number in range(len(pairs))]
-        at_once = problems_at_once(self, sizes, rows) if pairs.is_of_pairs else 1
+        division = division_of(self, labels)
+        sizes = [division.size(number) for number in range(len(division))]
+        at_once = problems_at_once(self, sizes, rows) if division.is_of_pairs else 1
         options = replace(resolved_options(options, rows), solver=solver_of(self, at_once))
-        warm = self._warm_points(pairs, options.objective.C)
+        warm = self._warm_points(division, options.objective.C)
         arguments = {"X": X, "y": y, "metadata": {"sample_weight": sample_weight}}
-        names = [pairs.label(number) for number in range(len(pairs))]
+        names = [division.label(number) for number in range(len(division))]
 
         def attributes(points: Mapping[int, Point]) -> dict[str, Any]:
-            return machine_attributes(points, pairs, rows, options)
+            return machine_attributes(points, division, rows, options)
 
         with ExitStack() as stack:
             listeners = fit_listeners(stack, self, names, VIOLATION, arguments, attributes)
@@ -325,54 +325,54 @@ class SVC(CallbackSupportMixin, KernelClassifier):
             plan = replace(plan, at_once=at_once)
             if wants:
                 limit = math.inf if options.stop.seconds is None else options.stop.seconds
-                unit = "pairs of classes" if pairs.is_of_pairs else "classes"
-                calibrator = Calibrator(options.seed, len(pairs), flag, began + limit, unit)
+                unit = "pairs of classes" if division.is_of_pairs else "classes"
+                calibrator = Calibrator(options.seed, len(division), flag, began + limit, unit)
                 finish, finish_pairs = calibrator.finish, calibrator.finish_pairs
                 plan = replace(plan, finish=finish, finish_pairs=finish_pairs)
             self.approximations_ = None
-            if target is not None and isinstance(pairs, ClassPairs):
-                fits = approximate(rows, pairs, options, target, plan, flag, self.exact_finish)
+            if target is not None and isinstance(division, ClassPairs):
+                fits = approximate(rows, division, options, target, plan, flag, self.exact_finish)
                 solutions, self.approximations_ = fits.solve(), fits.approximations
                 warm = [solution.point for solution in solutions]
                 plan = plan_of_rest(plan, began)
             if target is None or (self.exact_finish and not flag):
-                solutions = solve_division(rows, pairs, options.objective, warm, plan, flag)
+                solutions = solve_division(rows, division, options.objective, warm, plan, flag)
                 self.approximations_ = None
-            self._store(solutions, pairs, rows, options)
+            self._store(solutions, division, rows, options)
             if calibrator is not None and not flag:
                 self.probA_, self.probB_ = calibrator.parameters()
         if flag:
             raise interruption(began, solutions)
-        self._warn_unless_solved(options, rows, pairs)
+        self._warn_unless_solved(options, rows, division)
         if calibrator is not None:
             calibrator.warn_if_late(self.time_limit, 3 + WRAPPED_FRAMES)
         return self
 
-    def _warm_points(self, pairs: Division, C: float) -> list[Point | None]:
+    def _warm_points(self, division: Division, C: float) -> list[Point | None]:
         """Return where to start each problem: at the last fit's points, if they fit."""
         before = getattr(self, "solutions_", None) if self.warm_start else None
         if (
             before is None
-            or len(before) != len(pairs)
-            or not np.array_equal(self.classes_, pairs.labels.classes)
-            or is_against_rest(self.dual_coef_, len(self.classes_)) == pairs.is_of_pairs
+            or len(before) != len(division)
+            or not np.array_equal(self.classes_, division.labels.classes)
+            or is_against_rest(self.dual_coef_, len(self.classes_)) == division.is_of_pairs
         ):
-            return [None] * len(pairs)
+            return [None] * len(division)
         factor = C / self._C_of_fit
         points: list[Point | None] = []
         for number, solution in enumerate(before):
             alpha = solution.point.dual_coef
-            fits = alpha is not None and alpha.shape == (pairs.size(number),)
+            fits = alpha is not None and alpha.shape == (division.size(number),)
             points.append(replace(solution.point, dual_coef=factor * alpha) if fits else None)
         return points
 
     def _store(
-        self, solutions: list[Solution], pairs: Division, rows: Rows, options: FitOptions
+        self, solutions: list[Solution], division: Division, rows: Rows, options: FitOptions
     ) -> None:
         """Set the fitted attributes; the solutions hold none of the training data."""
-        labels = pairs.labels
+        labels = division.labels
         points = {number: solution.point for number, solution in enumerate(solutions)}
-        for name, value in machine_attributes(points, pairs, rows, options).items():
+        for name, value in machine_attributes(points, division, rows, options).items():
             setattr(self, name, value)
         self.solutions_ = solutions
         self.certificates_ = [solution.certificate for solution in solutions]
@@ -385,11 +385,11 @@ class SVC(CallbackSupportMixin, KernelClassifier):
         self.data_fingerprint_ = data_fingerprint(rows, labels)
         self._C_of_fit = options.objective.C
 
-    def _warn_unless_solved(self, options: FitOptions, rows: Rows, pairs: Division) -> None:
+    def _warn_unless_solved(self, options: FitOptions, rows: Rows, division: Division) -> None:
         if self.approximations_ is not None:
             message = approximation_message(self.solutions_, self.approximations_, options)
         else:
-            message = kernel_convergence_message(self.solutions_, rows, pairs, options)
+            message = kernel_convergence_message(self.solutions_, rows, division, options)
         if message is not None:
             warnings.warn(message, ConvergenceWarning, stacklevel=3 + WRAPPED_FRAMES)
 
@@ -410,7 +410,7 @@ def resolved_options(options: FitOptions, rows: Rows) -> FitOptions:
 
 
 def machine_attributes(
-    points: Mapping[int, Point], pairs: Division, rows: Rows, options: FitOptions
+    points: Mapping[int, Point], division: Division, rows: Rows, options: FitOptions
 ) -> dict[str, Any]:
     """Return the fitted attributes that make an SVC predict with points.
 
@@ -418,19 +418,19 @@ def machine_attributes(
     ----------
     points : mapping of int to Point
         The known points by the number of their problem.
-    pairs : ClassPairs or ClassesAgainstRest
+    division : ClassPairs or ClassesAgainstRest
         The problems, with labels of the rows.
     rows : Rows
         The training data.
     options : FitOptions
         What the fit was asked to do.
     """
-    found = support_of(points, pairs)
+    found = support_of(points, division)
     kernel = options.objective.kernel
     is_matrix = isinstance(kernel, Precomputed)
     vectors = np.zeros((0, 0)) if is_matrix else rows.take(found.rows.astype(np.int64)).matrix
     return {
-        "classes_": pairs.labels.classes,
+        "classes_": division.labels.classes,
         "kernel_": kernel,
         "support_": found.rows,
         "support_vectors_": vectors,
