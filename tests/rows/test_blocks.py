@@ -67,6 +67,24 @@ def test_products_of_a_block(sparse: bool) -> None:
     np.testing.assert_allclose(block.squared_norms(), (full**2).sum(axis=1), rtol=1e-14)
 
 
+@pytest.mark.parametrize("used", [0, 1, 99, 100, 101, 200])
+def test_sparse_rows_without_a_weight_change_no_bit_of_a_sum(used: int) -> None:
+    X = _random((200, 9), 3, sparse=True)
+    rng = np.random.default_rng(4)
+    weights = np.zeros(200)
+    weights[rng.permutation(200)[:used]] = rng.normal(size=used)
+    total = Rows(X).block(0).transpose_dot(weights)
+    assert total.tobytes() == (X.T @ weights).tobytes()
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 31, 32, 33])
+def test_squared_norms_of_narrow_rows(n_features: int) -> None:
+    X = _random((2 * BLOCK_VALUES // n_features + 3, n_features), 5)
+    exact = (X.astype(np.longdouble) ** 2).sum(axis=1)
+    error = np.abs(Rows(X).squared_norms - exact)
+    assert np.all(error <= (n_features + 1) * 2.0**-53 * exact)
+
+
 @pytest.mark.parametrize("n_features", [47, 48, 200, 784, 1535, 1536])
 def test_rows_that_are_multiplied_one_by_one(n_features: int) -> None:
     X = _random((1201, n_features), 6)

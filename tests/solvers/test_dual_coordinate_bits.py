@@ -155,6 +155,17 @@ def test_seeds_choose_the_order_and_nothing_else() -> None:
 
 
 @pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+def test_weights_of_one_are_no_weights(loss: str, intercept: str) -> None:
+    X, y = two_clouds(300)
+    options = {"loss": loss, "intercept": intercept, "C": 0.3}  # sums of 0.3 are rounded
+    plain = Problem(X, y, **options)
+    weighted = Problem(X, y, **options, sample_weight=np.ones(len(y)))
+    one, two = (solve(problem, "dual-coordinate", stop=STOP) for problem in (plain, weighted))
+    assert _bits(one)[:3] == _bits(two)[:3]
+
+
+@pytest.mark.parametrize("loss", LOSSES)
 @given(power=st.integers(-20, 20))
 @settings(max_examples=10)
 def test_powers_of_two_scale_exactly(loss: str, power: int) -> None:

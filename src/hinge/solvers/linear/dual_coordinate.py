@@ -375,9 +375,13 @@ def _constant_feature(problem: Problem) -> float:
 
 
 def _total_cost(problem: Problem) -> float:
-    """Return the sum of all costs, with the same bits whatever rows without one lie between."""
-    costs = problem.costs
-    return float(np.sum(costs[costs > 0]))
+    """Return the sum of all costs, with the same bits whatever rows without one lie between.
+
+    Weights that are all 1 have the same bits as none.
+    """
+    weights = problem.sample_weight
+    total = problem.n_rows if weights is None else float(np.sum(weights[weights > 0]))
+    return problem.C * total
 
 
 def _first_intercepts(problem: Problem) -> tuple[float, float]:
