@@ -23,9 +23,7 @@ class Tile {
         count_ = count;
         width_ = rows.width;
         starts_.clear();
-        // Wide registers ask for half as many lines of a panel: it may lie in the next cache.
-        const std::int64_t most = has_wide_registers() ? 2 * kChunkFeatures : kChunkFeatures;
-        const std::int64_t chunks = (width_ + most - 1) / most;
+        const std::int64_t chunks = (width_ + most_in_chunk() - 1) / most_in_chunk();
         chunk_ = chunks == 0 ? 1 : (width_ + chunks - 1) / chunks;
         const auto number = [&](std::int64_t r) {
             return numbers == nullptr ? first + r : numbers[r];
@@ -75,6 +73,14 @@ class Tile {
     }
 
   private:
+    std::int64_t most_in_chunk() const noexcept {
+        if (width_ > kMostDirectFeatures) {
+            return width_;  // panels have places for features of their own, and take a row whole
+        }
+        // Wide registers ask for half as many lines of a panel: it may lie in the next cache.
+        return has_wide_registers() ? 2 * kChunkFeatures : kChunkFeatures;
+    }
+
     // Entries of rows, where the tile has to make a list of them.
     struct Lists {
         std::vector<Real> values;
