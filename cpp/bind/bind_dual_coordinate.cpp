@@ -48,7 +48,7 @@ class AnyRun {
   public:
     virtual ~AnyRun() = default;
     virtual void start(bool warm, bool weights) = 0;
-    virtual std::int64_t advance(std::int64_t work, std::int64_t sweeps) = 0;
+    virtual std::int64_t advance(std::int64_t work, std::int64_t steps) = 0;
     virtual double radius() const = 0;
     virtual double intercept() const = 0;
 };
@@ -58,8 +58,8 @@ class TypedRun final : public AnyRun {
   public:
     explicit TypedRun(const Run& run) : run_(run) {}
     void start(bool warm, bool weights) override { hinge::start(run_, warm, weights); }
-    std::int64_t advance(std::int64_t work, std::int64_t sweeps) override {
-        return hinge::advance(run_, work, sweeps);
+    std::int64_t advance(std::int64_t work, std::int64_t steps) override {
+        return hinge::advance(run_, work, steps);
     }
     double radius() const override { return hinge::settling_radius(run_); }
     double intercept() const override { return run_.intercept(); }
@@ -103,8 +103,8 @@ class DualCoordinateRun {
     }
 
     void start(bool warm, bool weights) { run_->start(warm, weights); }
-    std::int64_t advance(std::int64_t work, std::int64_t sweeps) {
-        return run_->advance(work, sweeps);
+    std::int64_t advance(std::int64_t work, std::int64_t steps) {
+        return run_->advance(work, steps);
     }
     double primal() const { return numbers()->primal; }
     double dual() const { return numbers()->dual; }
@@ -121,6 +121,7 @@ class DualCoordinateRun {
     }
     std::pair<std::int64_t, std::int64_t> on_trial() const { return hinge::on_trial(*counters()); }
     std::int64_t sweeps() const { return counters()->sweeps; }
+    std::int64_t steps() const { return counters()->steps; }
     std::int64_t checks() const { return counters()->checks; }
     std::int64_t settled() const { return counters()->settled; }
     bool at_rest() const { return counters()->at_rest != 0 && counters()->inner_sweeps == 0; }
@@ -223,7 +224,7 @@ void bind_dual_coordinate(nb::module_& module) {
              "Prepare the arrays; warm says whether they hold dual coefficients to start from, "
              "weights whether the best vector holds weights beside these.")
         .def("advance", &DualCoordinateRun::advance, nb::arg("work"),
-             nb::arg("sweeps") = std::numeric_limits<std::int64_t>::max(), unlocked,
+             nb::arg("steps") = std::numeric_limits<std::int64_t>::max(), unlocked,
              "Do about this much work, less after a check pass; return how much was done.")
         .def_prop_rw("offset", &DualCoordinateRun::offset, &DualCoordinateRun::set_offset)
         .def_prop_rw("intercepts", &DualCoordinateRun::intercepts,
@@ -234,6 +235,7 @@ void bind_dual_coordinate(nb::module_& module) {
         .def_prop_ro("dual", &DualCoordinateRun::dual)
         .def_prop_ro("on_trial", &DualCoordinateRun::on_trial)
         .def_prop_ro("sweeps", &DualCoordinateRun::sweeps)
+        .def_prop_ro("steps", &DualCoordinateRun::steps)
         .def_prop_ro("checks", &DualCoordinateRun::checks)
         .def_prop_ro("settled", &DualCoordinateRun::settled)
         .def_prop_ro("at_rest", &DualCoordinateRun::at_rest);

@@ -56,8 +56,9 @@ class Stop:
         Time limit; the final certificate of a kernel machine is part of it, by a forecast, that of
         a linear one, which is short, comes on top.
     steps : int or None, default=None
-        Limit on the solver's own steps (for coordinate descent: passes over the active rows); with
-        ``"auto"`` on those of all its methods together.
+        Limit on the solver's own steps; with ``"auto"`` on those of all its methods together. For
+        coordinate descent: sweeps over the active rows, beyond the first 100 by their work, in
+        passes over all rows.
     """
 
     gap: float | None = 1e-3

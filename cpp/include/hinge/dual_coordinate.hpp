@@ -204,6 +204,7 @@ std::int64_t sweep(Run& run, std::int64_t work) noexcept {
         done += rows.stored(i) + Run::kRowWork;
     }
     sums.store(c, x);
+    c.late_work += c.sweeps < kWholeSweeps ? 0 : done;
     return done;
 }
 

@@ -62,6 +62,10 @@ struct Schedule {
     bool shrinks() const noexcept { return shrinking && order != Order::random; }
 };
 
+// Sweeps that count as a step each. Later ones may go over a hundredth of the rows, and thousands
+// of them be worth a few passes: they count by their work.
+inline constexpr std::int64_t kWholeSweeps = 100;
+
 enum class Phase : std::int64_t {
     load,
     sweep,
@@ -100,6 +104,8 @@ struct Counters {
     std::int64_t confirms;     // whether w is formed anew to confirm that the run is at rest
     std::int64_t at_rest;
     std::int64_t run_length;  // rows that follow each other in memory and in this sweep; 0 as 1
+    std::int64_t late_work;   // of sweeps beyond the first kWholeSweeps
+    std::int64_t steps;  // those sweeps, and the passes over all rows that later ones are worth
 };
 
 inline constexpr int kProbes = 4;

@@ -201,6 +201,8 @@ void end_sweep(Run& run) noexcept {
     }
     ++c.sweeps;
     ++c.inner_sweeps;
+    c.steps =
+        std::min(c.sweeps, kWholeSweeps + c.late_work / std::max<std::int64_t>(c.pass_work, 1));
     if (check_is_due(run)) {
         begin_check(run);
     } else {
@@ -319,13 +321,13 @@ inline bool is_over_active(Phase phase) noexcept {
 }
 
 // Does about `work` units, or less: it stops after a check, so that the caller can look at its
-// result, and when `sweeps` of them have been done in all. Returns how many units were done.
+// result, and when `steps` of them have been done in all. Returns how many units were done.
 template <class Run>
 std::int64_t advance(Run& run, std::int64_t work,
-                     std::int64_t sweeps = std::numeric_limits<std::int64_t>::max()) noexcept {
+                     std::int64_t steps = std::numeric_limits<std::int64_t>::max()) noexcept {
     Counters& c = run.c;
     std::int64_t done = 0;
-    while (done < work && c.sweeps < sweeps) {
+    while (done < work && c.steps < steps) {
         const Phase phase = c.phase;
         const std::int64_t piece = work_on_phase(run, work - done);
         done += piece + 1;  // so that phases without rows are work, too

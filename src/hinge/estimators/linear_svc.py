@@ -71,8 +71,9 @@ class LinearSVC(CallbackSupportMixin, LinearClassifier):
         Seed of the order in which rows are visited; None is 0, so that fits repeat.
     max_iter : int, default=1000
         Limit on the solver's steps for each class, at least 0: for coordinate descent these are
-        sweeps over the rows that are still active. With ``"auto"`` steps of the interior point
-        and of Newton's method count as well, where they go on from there.
+        sweeps over the rows that are still active, which beyond the first 100 count by their work,
+        in sweeps over all rows. With ``"auto"`` steps of the interior point and of Newton's method
+        count as well, where they go on from there.
     solver : str or Solver, default="auto"
         Name of a solver, or a configured one from ``hinge.solvers``.
     intercept : {"free", "none"} or None, default=None
@@ -133,7 +134,7 @@ class LinearSVC(CallbackSupportMixin, LinearClassifier):
     :math:`u^2` is absent. With more than two classes there is one such problem per class; the
     class weight then multiplies the rows of the positive class only, as in LIBLINEAR.
 
-    Unlike scikit-learn's, ``tol`` is a proven gap, ``max_iter`` counts sweeps over active rows and
+    Unlike scikit-learn's, ``tol`` is a proven gap, ``max_iter`` counts late sweeps by their work and
     steps of other methods, ``dual`` has no effect, and ``random_state=None`` is a fixed seed.
 
     Examples

@@ -41,7 +41,7 @@ _ORDERS = {
     "random": core.Order.random,
 }
 _MOST_ROWS = 2**32 - 1
-_MOST_SWEEPS = 2**63 - 1
+_NO_LIMIT = 2**63 - 1
 _ROUNDING = 1e-11  # relative gap below which objective values no longer tell points apart
 _CURRENT, _BEST, _VECTORS = 0, 3, 5  # rows of the array of weight vectors
 # Strength of the pull towards the intercept's centre: the square of a constant feature is this
@@ -280,7 +280,7 @@ class DualCoordinate(Solver):
             state.is_narrowing = False
             done = PASSES * state.problem.n_rows
         else:
-            limit = _MOST_SWEEPS if state.step_limit is None else state.step_limit
+            limit = _NO_LIMIT if state.step_limit is None else state.step_limit
             checks = state.run.checks
             done = state.run.advance(work, limit)
             if state.run.checks > checks and state.problem.intercept is Intercept.FREE:
@@ -309,10 +309,10 @@ class DualCoordinate(Solver):
         return Point(vector[:-1].copy(), float(intercept), alpha)
 
     def progress(self, state: DualCoordinateState) -> Progress:
-        """Return the sweeps done and the objective values of the last check pass."""
+        """Return the steps done and the objective values of the last check pass."""
         run = state.run
         return Progress(
-            steps=run.sweeps,
+            steps=run.steps,
             work=state.work,
             primal=run.primal if run.checks else state.claimed_primal,
             dual=run.dual if run.checks else state.claimed_dual,
