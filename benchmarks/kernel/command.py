@@ -12,7 +12,7 @@ from benchmarks.kernel.page import page
 from benchmarks.kernel.record import Record
 from benchmarks.kernel.registry import METHODS
 from benchmarks.kernel.run import FINISHED
-from benchmarks.kernel.task import QUICK_TASKS, TASKS
+from benchmarks.kernel.task import QUICK_TASKS, SMALL_TASKS, TASKS
 from benchmarks.kernel.verdicts import verdicts
 from benchmarks.suite.arrays import cache_folder
 from benchmarks.suite.report import new_report
@@ -23,6 +23,9 @@ _TITLE = "Kernel machines"
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     parser.add_argument("--quick", action="store_true", help="small subsamples, a few minutes")
+    parser.add_argument(
+        "--small", action="store_true", help="sets of some thousand rows, a page of its own"
+    )
     parser.add_argument(
         "--only",
         nargs="+",
@@ -75,13 +78,15 @@ class _Chosen:
 
 def main(options: argparse.Namespace, arguments: list[str], output: Path) -> int:
     """Run what the record lacks, write the page after every row; return 1 if a promise broke."""
-    tasks = QUICK_TASKS if options.quick else TASKS
+    tasks = QUICK_TASKS if options.quick else SMALL_TASKS if options.small else TASKS
+    name = "kernel-small" if options.small else "kernel"
     folder = cache_folder() / "quick" if options.quick else output
     chosen = chooser(options.only, [t.title for t in tasks], [m.name for m in METHODS])
     renewed = chosen.row if options.update else None
-    record = Record(folder / "kernel.json", options.fresh, renewed)
+    record = Record(folder / f"{name}.json", options.fresh, renewed)
     shown = [word for word in arguments if word not in ("--fresh", "--update")]
-    report = new_report(_TITLE, ["kernel"] if options.only else shown)
+    title = f"{_TITLE}: some thousand rows" if options.small else _TITLE
+    report = new_report(title, ["kernel"] if options.only else shown)
     report.machine = report.machine.replace("(one used)", "(threads as told)")
     report.remarks = [
         "Every run in a process of its own, after a fit of 100 rows; caches of 200 MB.",
@@ -90,13 +95,13 @@ def main(options: argparse.Namespace, arguments: list[str], output: Path) -> int
     for threads in (1, 2):
         record.get(f"speed | {threads}", partial(measured, threads))
     limits = Limits(options.seconds, options.factor)
-    path = folder / "kernel.md"
+    path = folder / f"{name}.md"
     for task in tasks:
         for row in contest(task, record, limits, chosen):
             path.write_text(page(report, record, tasks))
             told = f"{seconds(row):.3g} s" if row["outcome"] == FINISHED else row["reason"]
-            name = f"{row['task']}  {row['method']}  {row['threads']}  {row['tol']:g}"
-            print(f"{name:80s} {row['outcome']}: {told}", flush=True)
+            title = f"{row['task']}  {row['method']}  {row['threads']}  {row['tol']:g}"
+            print(f"{title:80s} {row['outcome']}: {told}", flush=True)
     path.write_text(page(report, record, tasks))
     found = [verdict for task in tasks for verdict in verdicts(record, task.title)]
     broken = sum(verdict.kept == "NO" for verdict in found)

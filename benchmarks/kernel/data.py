@@ -19,6 +19,11 @@ DESCRIPTIONS = {
     "covtype": "dense, class 2 against the rest, features to [0, 1], rows shuffled with seed 0",
     "covtype raw": "dense, class 2 against the rest, features as they are, shuffled with seed 0",
     "usps": "dense, ten classes, one against one",
+    "adult": "dense, two classes, columns of mean 0 and deviation 1, the first rows",
+    "covtype classes": "dense, seven classes, features to [0, 1], shuffled with seed 0",
+    "made": "dense, two classes in 22 columns, by make_classification of scikit-learn",
+    "money-fx": "CSR of unit rows, two classes, the first rows",
+    "poker": "dense, ten classes, as it is, the first rows",
 }
 
 # Training rows, training labels, test rows, test labels; rows are float64 or float32.
@@ -72,9 +77,9 @@ def _mnist(n_rows: int | None) -> Parts:
     )
 
 
-def _covtype(n_rows: int | None, is_scaled: bool = True) -> Parts:
+def _covtype(n_rows: int | None, is_scaled: bool = True, is_binary: bool = True) -> Parts:
     data = archive("covtype")
-    X, y = data["X"], np.where(data["y"] == 2, 1, -1)
+    X, y = data["X"], np.where(data["y"] == 2, 1, -1) if is_binary else data["y"]
     shuffled = np.random.default_rng(0).permutation(len(y))
     count = len(y) - TEST_ROWS_OF_COVTYPE if n_rows is None else n_rows
     # The test rows are the last ones, so that they are the same for every number of rows.
@@ -93,6 +98,39 @@ def _raw_covtype(n_rows: int | None) -> Parts:
     return _covtype(n_rows, is_scaled=False)
 
 
+def _covtype_classes(n_rows: int | None) -> Parts:
+    return _covtype(n_rows, is_binary=False)
+
+
+def _adult(n_rows: int | None) -> Parts:
+    data = archive("adult")
+    X, X_test = (data[f"X_{part}"].astype(np.float64) for part in ("train", "test"))
+    centre, width = X.mean(axis=0), X.std(axis=0)
+    scaled = (X[:n_rows] - centre) / width
+    return scaled, data["y_train"][:n_rows], (X_test - centre) / width, data["y_test"]
+
+
+def _made(n_rows: int | None) -> Parts:
+    from sklearn.datasets import make_classification  # noqa: PLC0415 - some peers come without it
+
+    count = 8000 if n_rows is None else n_rows
+    settings = {"n_informative": 7, "class_sep": 0.8, "flip_y": 0.05, "random_state": 0}
+    X, y = make_classification(2 * count, 22, **settings)
+    return X[:count], y[:count], X[count:], y[count:]
+
+
+def _money(n_rows: int | None) -> Parts:
+    data = archive("reuters_moneyfx")
+    train, test = _csr(data, "train"), _csr(data, "test")
+    return train[:n_rows], data["y_train"][:n_rows], test, data["y_test"]
+
+
+def _poker(n_rows: int | None) -> Parts:
+    data = archive("poker")
+    X, X_test = data["X_train"].astype(np.float64), data["X_test"].astype(np.float64)
+    return X[:n_rows], data["y_train"][:n_rows], X_test, data["y_test"]
+
+
 def _usps(n_rows: int | None) -> Parts:
     data = archive("usps")
     X, X_test = data["X_train"].astype(np.float64), data["X_test"].astype(np.float64)
@@ -104,7 +142,12 @@ _LOADERS: dict[str, Callable[[int | None], Parts]] = {
     "mnist": _mnist,
     "covtype": _covtype,
     "covtype raw": _raw_covtype,
+    "covtype classes": _covtype_classes,
     "usps": _usps,
+    "adult": _adult,
+    "made": _made,
+    "money-fx": _money,
+    "poker": _poker,
 }
 
 

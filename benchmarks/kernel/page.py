@@ -35,7 +35,7 @@ def page(report: Report, record: Record, tasks: Tasks) -> str:
         _runs(record, tasks),
         _floors(record, tasks),
         _work(record, tasks),
-        _methods(),
+        _methods(tasks),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -159,9 +159,8 @@ def _work(record: Record, tasks: Tasks) -> str:
     return "## Work\n\n" + table(header, lines)
 
 
-def _methods() -> str:
+def _methods(tasks: Tasks) -> str:
     rows = [[method.name, method.dtype, method.note] for method in METHODS]
-    notes = "".join(
-        f"\n- {name}: {text}" for name, text in DESCRIPTIONS.items() if "raw" not in name
-    )
+    known = {task.dataset for task in tasks}
+    notes = "".join(f"\n- {name}: {text}" for name, text in DESCRIPTIONS.items() if name in known)
     return "## Methods\n\n" + table(["method", "given", "note"], rows) + f"\n\n## Data\n{notes}"

@@ -50,6 +50,20 @@ TASKS: tuple[KernelTask, ...] = (
     KernelTask("mnist", 60_000, 10.0, 0.02),
 )
 
+# Some thousand rows of few features, and text: where fixed costs, steps on pairs of rows and
+# certificates count more than kernel values.
+SMALL_TASKS: tuple[KernelTask, ...] = tuple(
+    KernelTask(dataset, n_rows, C, None)
+    for dataset, n_rows in (
+        ("adult", 8000),
+        ("covtype classes", 8000),
+        ("made", 8000),
+        ("money-fx", 4000),
+        ("poker", 5000),
+    )
+    for C in (1.0, 100.0)
+)
+
 QUICK_TASKS: tuple[KernelTask, ...] = (
     KernelTask("usps", 1500, 10.0, None),
     KernelTask("a9a", 2000, 1.0, 0.05),

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from benchmarks.kernel import command, page
 from benchmarks.kernel.contest import Limits, contest, reaches
-from benchmarks.kernel.data import scale_gamma
+from benchmarks.kernel.data import DESCRIPTIONS, scale_gamma
 from benchmarks.kernel.floor import floor_seconds
 from benchmarks.kernel.judge import judge, needed_values
 from benchmarks.kernel.method import Machine
@@ -20,7 +20,7 @@ from benchmarks.kernel.methods.scikit_learn import machine_of
 from benchmarks.kernel.record import Record
 from benchmarks.kernel.registry import METHODS, OURS
 from benchmarks.kernel.run import Job
-from benchmarks.kernel.task import TASKS, KernelTask
+from benchmarks.kernel.task import QUICK_TASKS, SMALL_TASKS, TASKS, KernelTask
 from benchmarks.kernel.verdicts import verdicts
 from benchmarks.suite.report import new_report
 from sklearn.svm import SVC
@@ -33,6 +33,12 @@ def _data(n_classes: int) -> tuple[Any, Any]:
     X = rng.normal(size=(90, 3))
     noise = 0.5 * rng.normal(size=(90, n_classes))
     return X, np.argmax(X @ rng.normal(size=(3, n_classes)) + noise, axis=1)
+
+
+def test_every_task_says_what_its_rows_are() -> None:
+    tasks = (*TASKS, *SMALL_TASKS, *QUICK_TASKS)
+    assert {task.dataset for task in tasks} <= set(DESCRIPTIONS)
+    assert len({task.title for task in tasks}) == len(tasks)
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
