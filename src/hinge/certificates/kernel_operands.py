@@ -279,6 +279,6 @@ def _features_in_use(rows: Rows, ids: Ids) -> Ids | None:
     used[0] = True  # a product of no features at all is more than BLAS can do
     for part in parts(ids):
         used |= rows.values[part].any(axis=0)
-    if np.count_nonzero(used) > _IDLE * rows.n_features:
-        return None
+        if np.count_nonzero(used) > _IDLE * rows.n_features:
+            return None
     return np.flatnonzero(used)

@@ -10,7 +10,8 @@ float32 or float64:
 - an exponential of a sum is a product of exponentials, so what depends on one row or one support
   vector only, :math:`e^{-\gamma\|a\|^2}`, is a factor of sums and never meets the panel.
 
-Other kernels are evaluated by their reference. Values end in float64, where they are summed.
+Other kernels are evaluated by their reference. Values are summed in the arithmetic that they are in
+(:mod:`hinge.certificates.kernel_weights`).
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from hinge.certificates.kernel_operands import (
     largest_norm,
     operands,
 )
+from hinge.certificates.kernel_weights import SINGLE_UNIT
 from hinge.inequality import UNIT_ROUNDOFF, rounding_factor
 from hinge.kernels import InnerProductKernel, Kernel
 from hinge.kernels.products import pick_columns
@@ -40,7 +42,6 @@ Floats = NDArray[np.float64]
 Ids = NDArray[np.int64]
 
 PANEL_COLUMNS = 512
-_SINGLE_UNIT = 2.0**-24  # the unit roundoff of float32
 _LARGEST_INTEGER = 2.0**24  # integers up to there are exact in float32
 _SINGLE_TERMS = 256  # features that are multiplied at a time in float32, at the most
 _LARGEST_EXPONENT = 60.0  # exponentials up to there are well inside the range of float32
@@ -116,13 +117,18 @@ class Panels(ABC):
     def panel(self, rows: Rows, ids: Ids) -> Panel:
         """Prepare some rows."""
 
+    @property
     @abstractmethod
-    def values(self, panel: Panel, columns: Columns) -> Floats:
+    def dtype(self) -> np.dtype[Any]:
+        """What the values are in."""
+
+    @abstractmethod
+    def values(self, panel: Panel, columns: Columns) -> NDArray[Any]:
         """Return the kernel values, but for the factors; valid until the next call."""
 
     @abstractmethod
-    def error(self, panel: Panel) -> tuple[Floats, Floats]:
-        """Return relative and absolute error bounds of the values, row by row."""
+    def error(self, norms: Floats) -> tuple[Floats, Floats]:
+        """Return relative and absolute error bounds of the values of rows of such norms."""
 
 
 class ReferencePanels(Panels):
@@ -153,13 +159,18 @@ class ReferencePanels(Panels):
         norms = rows.norm_bounds(rows.squared_norms[ids])
         return Panel(rows.take(ids).matrix, np.zeros(0), np.ones(len(ids)), norms)
 
-    def values(self, panel: Panel, columns: Columns) -> Floats:
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """What the values are in."""
+        return np.dtype(np.float64)
+
+    def values(self, panel: Panel, columns: Columns) -> NDArray[Any]:
         """Return the kernel values."""
         return self._kernel.block(panel.matrix, getattr(columns.matrix, "rows", columns.matrix))
 
-    def error(self, panel: Panel) -> tuple[Floats, Floats]:
-        """Return relative and absolute error bounds of the values, row by row."""
-        return self._kernel.block_error(panel.norms, self._farthest, self._terms)
+    def error(self, norms: Floats) -> tuple[Floats, Floats]:
+        """Return relative and absolute error bounds of the values of rows of such norms."""
+        return self._kernel.block_error(norms, self._farthest, self._terms)
 
 
 class _Transposed:
@@ -184,7 +195,7 @@ class ProductPanels(Panels):
     support, wanted : tuple of Rows and ndarray of int
         The support vectors, and the rows that will be asked for.
     dtype : dtype, default=float64
-        The arithmetic of products and values; sums and shifts are in float64 always.
+        The arithmetic of products and values; shifts are in float64 always.
     """
 
     def __init__(
@@ -192,7 +203,7 @@ class ProductPanels(Panels):
     ) -> None:
         self._kernel = kernel
         self._dtype = np.dtype(dtype)
-        self._unit = UNIT_ROUNDOFF if self._dtype == np.float64 else _SINGLE_UNIT
+        self._unit = UNIT_ROUNDOFF if self._dtype == np.float64 else SINGLE_UNIT
         self._is_exact = self._dtype == np.float64 and _products_are_integers(support, wanted)
         may_move = kernel.is_translation_invariant and not self._is_exact
         at_first = np.float64 if self._dtype == np.float64 else None
@@ -220,7 +231,12 @@ class ProductPanels(Panels):
             matrix = matrix.astype(self._dtype, copy=False)
         return Panel(matrix, *self._shares(squares), self._operands.norms(squares))
 
-    def values(self, panel: Panel, columns: Columns) -> Floats:
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """What the values are in."""
+        return self._dtype
+
+    def values(self, panel: Panel, columns: Columns) -> NDArray[Any]:
         """Return the kernel values, but for the factors, in a buffer of this thread."""
         t = self._products(panel, columns)
         if self._is_exact:
@@ -229,14 +245,11 @@ class ProductPanels(Panels):
         if not self._splits:
             t += columns.shift[None, :]
             t += panel.shift[:, None]
-        if t.dtype == np.float64:
-            return np.asarray(self._kernel.apply(t))
-        # The cast to float64 happens on the way out of the function, a few values at a time.
-        return np.asarray(self._kernel.apply(t, out=self._buffer("cast", np.float64, t.shape)))
+        return np.asarray(self._kernel.apply(t))
 
-    def error(self, panel: Panel) -> tuple[Floats, Floats]:
-        """Return relative and absolute error bounds of the values, row by row."""
-        norms, far, terms = panel.norms, self._farthest, self._terms
+    def error(self, norms: Floats) -> tuple[Floats, Floats]:
+        """Return relative and absolute error bounds of the values of rows of such norms."""
+        far, terms = self._farthest, self._terms
         if not self._splits:
             return self._kernel.block_error(norms, far, terms, self._unit)
         # Shifts were kept out of the products, in float64, whatever the arithmetic of these.
@@ -311,5 +324,8 @@ def _products_are_integers(support: Wanted, wanted: Wanted) -> bool:
 def _are_integers(values: NDArray[Any]) -> bool:
     flat = values.reshape(-1)
     step = PANEL_ROWS * PANEL_COLUMNS
+    first = flat[:PANEL_COLUMNS]  # most that are none show it at once
+    if not np.array_equal(first, np.rint(first)):
+        return False
     pieces = (flat[start : start + step] for start in range(0, len(flat), step))
     return all(bool(np.array_equal(piece, np.rint(piece))) for piece in pieces)

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,7 @@ from hinge.certificates.kernel_machine import Cut, Machine, row_factors
 from hinge.certificates.kernel_operands import PANEL_ROWS, Wanted
 from hinge.certificates.kernel_panels import PANEL_COLUMNS, Columns, Panel, Panels
 from hinge.certificates.kernel_stacks import Stacks, panel_rows
+from hinge.certificates.kernel_weights import PanelWeights, sum_error, sum_loss
 from hinge.inequality import UNIT_ROUNDOFF, rounding_factor
 from hinge.losses import Loss
 from hinge.problem import Problem
@@ -83,23 +85,29 @@ class Scores:
 
 
 class _Sums:
-    """Sums over support vectors of either sign, of absolute values, and errors of the values."""
+    """Sums over support vectors of either sign, of absolute values, and the norms of the rows."""
 
     def __init__(self, n: int) -> None:
         self.sums = np.zeros((3, n))
-        self.relative = np.zeros(n)
-        self.absolute = np.zeros(n)
+        self.norms = np.zeros(n)
 
-    def finished(self, machine: Machine, wanted: Wanted) -> Scores:
+    def take(self, heights: list[Cut], stack: list[Panel], found: list[Floats]) -> None:
+        """Add what was found for the rows of a stack."""
+        for (first, last), panel, sums in zip(heights, stack, found, strict=True):
+            self.sums[:, first:last] += sums * panel.factors
+            self.norms[first:last] = panel.norms
+
+    def finished(self, machine: Machine, wanted: Wanted, panels: Panels) -> Scores:
         """Return the scores with the factors of their rows and the bound on their errors."""
         plus, minus, magnitude = self.sums
         if machine.never_cancels:
             magnitude = plus + minus
-        absolute = self.absolute
+        relative, absolute = panels.error(self.norms)
+        absolute = absolute + sum_loss(panels.dtype, len(machine.ids))
         # A panel's sum, then the sums of panels one after another, or in a tree.
         n = len(machine.ids)
         summed = min(n, max(PANEL_COLUMNS, PANEL_ROWS)) + 2 * (n // PANEL_ROWS) + 8
-        inexact = self.relative + rounding_factor(summed)
+        inexact = relative + (rounding_factor(summed) + sum_error(panels.dtype))
         inexact += machine.weight_error + 8.0 * UNIT_ROUNDOFF
         if machine.has_factors:
             factors, errors = row_factors(machine.kernel, *wanted)
@@ -135,6 +143,7 @@ class _Load:
     panels: Panels
     cuts: list[Cut]
     columns: list[Columns]
+    weights: list[PanelWeights]
 
     @property
     def begin(self) -> int:
@@ -153,16 +162,18 @@ class _Load:
         def columns(number: int) -> list[Columns]:
             return [panels.columns(machine.rows, machine.ids[slice(*cuts[number])])]
 
-        return _Load(
-            machine, panels, cuts, map_numbers(columns, len(cuts), list.__add__, threads=threads)
-        )
+        found = map_numbers(columns, len(cuts), list.__add__, threads=threads)
+        weights = [
+            PanelWeights(machine.weights[slice(*cut)] * some.factors, panels.dtype)
+            for cut, some in zip(cuts, found, strict=True)
+        ]
+        return _Load(machine, panels, cuts, found, weights)
 
-    def add(self, sums: Floats, values: Floats, cut: Cut, columns: Columns) -> None:
+    def add(self, sums: Floats, values: NDArray[Any], side: int, weights: PanelWeights) -> None:
         """Add what a panel of values gives to the sums of its rows."""
-        weights = self.machine.weights[slice(*cut)] * columns.factors
-        sums[self.machine.side(cut)] += values @ weights
+        sums[side] += weights.sums(values)
         if not self.machine.never_cancels:
-            sums[2] += np.abs(values, out=values) @ weights
+            sums[2] += weights.sums(np.abs(values, out=values))
 
 
 @dataclass(frozen=True)
@@ -175,15 +186,13 @@ class _Rectangle:
 
     def __call__(self, number: int) -> None:
         """Add what the support vectors give to a stack of panels of rows."""
-        panels, stack = self.load.panels, self.stacks.panels(number)
+        load, panels, stack = self.load, self.load.panels, self.stacks.panels(number)
         sums = [np.zeros((3, len(panel.factors))) for panel in stack]
-        for cut, columns in zip(self.load.cuts, self.load.columns, strict=True):
+        for cut, columns, weights in zip(load.cuts, load.columns, load.weights, strict=True):
+            side = load.machine.side(cut)
             for panel, found in zip(stack, sums, strict=True):
-                self.load.add(found, panels.values(panel, columns), cut, columns)
-        for height, panel, found in zip(self.stacks.heights[number], stack, sums, strict=True):
-            these = slice(*height)
-            self.sums.sums[:, these] += found * panel.factors
-            self.sums.relative[these], self.sums.absolute[these] = panels.error(panel)
+                load.add(found, panels.values(panel, columns), side, weights)
+        self.sums.take(self.stacks.heights[number], stack, sums)
 
 
 @dataclass(frozen=True)
@@ -196,7 +205,7 @@ class _Triangle:
 
     def __call__(self, number: int) -> Floats:
         """Add what comes after a stack of rows to it; return what it gives to what comes after."""
-        load, panels = self.load, self.load.panels
+        load = self.load
         heights, stack = self.stacks.heights[number], self.stacks.panels(number)
         sums = [np.zeros((3, len(panel.factors))) for panel in stack]
         mirrored = np.zeros((3, load.end - load.begin))
@@ -204,10 +213,7 @@ class _Triangle:
             for height, panel, found in zip(heights, stack, sums, strict=True):
                 if height[0] < cut[1]:
                     self._meet((height, panel, found), (cut, columns), mirrored)
-        for height, panel, found in zip(heights, stack, sums, strict=True):
-            these = slice(*height)
-            self.sums.sums[:, these] += found * panel.factors
-            self.sums.relative[these], self.sums.absolute[these] = panels.error(panel)
+        self.sums.take(heights, stack, sums)
         return mirrored
 
     def _meet(
@@ -228,7 +234,8 @@ class _Triangle:
         beyond = values[:, max(low, last) - low :]
         pulls = machine.weights[first:last] * panel.factors
         mirrored[machine.side((first, last)), there] += pulls @ beyond
-        load.add(sums, values, (low, cut[1]), columns)
+        weights = PanelWeights(machine.weights[low : cut[1]] * columns.factors, values.dtype)
+        load.add(sums, values, machine.side(cut), weights)
         if not machine.never_cancels:
             mirrored[2, there] += pulls @ beyond  # absolute values by now
 
@@ -266,7 +273,7 @@ def scores_at(
     for cuts in machine.loads():
         rectangle = _Rectangle(_Load.prepared(machine, panels, cuts, threads), stacks, sums)
         map_numbers(rectangle, len(stacks), nothing, threads=threads, check=check)
-    return sums.finished(machine, wanted)
+    return sums.finished(machine, wanted, panels)
 
 
 def support_scores(machine: Machine, threads: int = 1, check: Check | None = None) -> Scores:
@@ -286,7 +293,7 @@ def support_scores(machine: Machine, threads: int = 1, check: Check | None = Non
         mirrored = map_numbers(triangle, count, np.add, threads=threads, check=check)
         factors = np.concatenate([columns.factors for columns in load.columns])
         sums.sums[:, load.begin : load.end] += mirrored * factors
-    return sums.finished(machine, wanted)
+    return sums.finished(machine, wanted, panels)
 
 
 def training_scores(
@@ -372,7 +379,8 @@ def _is_worth_it(machine: Machine, panels: Panels, wanted: Wanted, magnitude: Fl
     """
     rows, ids = wanted
     sample = ids[:: -(-len(ids) // PANEL_ROWS)]
-    relative, absolute = panels.error(panels.panel(rows, sample))
+    relative, absolute = panels.error(panels.panel(rows, sample).norms)
+    relative = relative + sum_error(panels.dtype)
     return decides_most(relative * np.median(magnitude) + absolute * machine.total)
 
 

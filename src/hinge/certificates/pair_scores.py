@@ -131,7 +131,7 @@ class PairScores:
         at_support = np.concatenate([size[size > 0.0] for size in sizes])
         largest = max(sides, key=lambda side: len(side.ids))
         sample = np.arange(0, len(largest.ids), max(1, len(largest.ids) // PANEL_ROWS))
-        relative, absolute = singles.panels.error(singles.panel(largest, sample))
+        relative, absolute = singles.error(singles.panel(largest, sample))
         return decides_most(
             relative * np.median(at_support) + absolute * float(np.max(self._totals))
         )

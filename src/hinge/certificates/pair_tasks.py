@@ -20,13 +20,14 @@ from hinge.certificates.kernel_panels import (
     joined,
 )
 from hinge.certificates.kernel_scores import Scores, bounded_error
+from hinge.certificates.kernel_weights import PanelWeights, sum_error, sum_loss
 from hinge.certificates.pair_groups import PairPoints, Side
 from hinge.inequality import UNIT_ROUNDOFF
 
 Floats = NDArray[np.float64]
 Ids = NDArray[np.int64]
 Flags = NDArray[np.bool_]
-Weighted = list[tuple[Columns, Floats]]  # support vectors, and weights of each in some sums
+Weighted = list[tuple[Columns, PanelWeights]]  # support vectors, and weights of each in some sums
 
 PANEL_ROWS = 512
 _MOST = 0.5  # share of the values of rows in all pairs, from which all are computed
@@ -95,6 +96,7 @@ class Arithmetic:
         support = np.concatenate([side.ids[: side.n_support] for side in sides])
         every = np.concatenate([side.ids for side in sides])
         rows = points.rows
+        self._n_support = len(support)
         self.panels = ProductPanels(points.kernel, (rows, support), (rows, every), dtype)
         self._columns = {
             side.group: self.panels.columns(rows, side.ids[: side.n_support]) for side in sides
@@ -103,7 +105,7 @@ class Arithmetic:
 
     def own(self, side: Side) -> Weighted:
         """Return the support vectors of a group, with their weights in all of its pairs."""
-        return _cut(self._columns[side.group], side.alpha[:, : side.n_support].T)
+        return self._cut(self._columns[side.group], side.alpha[:, : side.n_support].T)
 
     def others(self, side: Side, places: Ids) -> Weighted:
         """Return those of the other groups of some pairs, with their weights in these pairs."""
@@ -115,33 +117,41 @@ class Arithmetic:
             columns.append(self._columns[facing.group].some(used))
             weights.append(np.zeros((len(used), len(places))))
             weights[-1][:, k] = alpha[used]
-        return _cut(joined(columns), np.concatenate(weights))
+        return self._cut(joined(columns), np.concatenate(weights))
 
     def panel(self, side: Side, which: Ids) -> Panel:
         """Return some rows of a group, prepared."""
         return self.panels.panel(self._points.rows, side.ids[which])
+
+    def error(self, panel: Panel) -> tuple[Floats, Floats]:
+        """Return relative and absolute error bounds of sums of values, row by row.
+
+        What sums in float64 add is left to others.
+        """
+        kind = self.panels.dtype
+        relative, absolute = self.panels.error(panel.norms)
+        return relative + sum_error(kind), absolute + sum_loss(kind, self._n_support)
 
     def sums(self, panel: Panel, weighted: Weighted) -> tuple[Floats, Floats]:
         """Return the sums of kernel values times weights, and of their absolute values."""
         found: list[Floats] = []
         for columns, weights in weighted:
             values = self.panels.values(panel, columns)
-            parts = [values @ weights]
+            parts = [weights.sums(values)]
             if not self._points.kernel.is_never_negative:
-                parts.append(np.abs(values, out=values) @ weights)
+                parts.append(weights.sums(np.abs(values, out=values)))
             found = parts if not found else [a + b for a, b in zip(found, parts, strict=True)]
         scaled = [(part * panel.factors[:, None]).T for part in found]
         return scaled[0], scaled[-1]
 
-
-def _cut(columns: Columns, weights: Floats) -> Weighted:
-    """Return columns in pieces of bounded width; weights take up the factors of their values."""
-    width = len(columns.factors)
-    weights = np.ascontiguousarray(weights * columns.factors[:, None])
-    if width <= PANEL_COLUMNS:
-        return [(columns, weights)]
-    cuts = [np.arange(k, min(k + PANEL_COLUMNS, width)) for k in range(0, width, PANEL_COLUMNS)]
-    return [(columns.some(cut), weights[cut]) for cut in cuts]
+    def _cut(self, columns: Columns, weights: Floats) -> Weighted:
+        """Return columns in pieces of bounded width, with weights that take up their factors."""
+        width, kind = len(columns.factors), self.panels.dtype
+        weights = np.ascontiguousarray(weights * columns.factors[:, None])
+        if width <= PANEL_COLUMNS:
+            return [(columns, PanelWeights(weights, kind))]
+        cuts = [np.arange(k, min(k + PANEL_COLUMNS, width)) for k in range(0, width, PANEL_COLUMNS)]
+        return [(columns.some(cut), PanelWeights(weights[cut], kind)) for cut in cuts]
 
 
 @dataclass(frozen=True)
@@ -176,7 +186,7 @@ class Task:
             own = arithmetic.own(self.side)
             for cut, panel in zip(cuts, panels, strict=True):
                 self._add_own(arithmetic, self.rows[cut], panel, own)
-        errors = [arithmetic.panels.error(panel) for panel in panels]
+        errors = [arithmetic.error(panel) for panel in panels]
         # Where most is wanted, all pairs together are one product.
         together = np.flatnonzero(self.wanted.any(axis=1))
         apart = [together] if np.mean(self.wanted[together]) >= _MOST else together[:, None]

@@ -44,7 +44,7 @@ class InnerProductKernel(Kernel):
         """Return h of squared norms: what a row adds to t."""
 
     @abstractmethod
-    def apply(self, t: Any, out: Any = None) -> Any:
+    def apply(self, t: Any) -> Any:
         """Return the values for an array of t, which is overwritten; float32 or float64."""
 
     def limit(self, t: Any) -> Any:

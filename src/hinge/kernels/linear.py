@@ -31,12 +31,9 @@ class Linear(InnerProductKernel):
         """Return zeros."""
         return np.zeros_like(squared_norms)
 
-    def apply(self, t: Any, out: Any = None) -> Any:
+    def apply(self, t: Any) -> Any:
         """Return the inner products themselves."""
-        if out is None:
-            return t
-        out[...] = t
-        return out
+        return t
 
     def value_error(self, size: Floats, error: Floats, unit: float) -> tuple[Floats, Floats]:  # noqa: ARG002
         """Return the error of the inner product."""

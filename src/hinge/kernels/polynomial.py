@@ -60,11 +60,9 @@ class Polynomial(InnerProductKernel):
         """Return half of coef0 for each row: two rows make the whole."""
         return np.full_like(squared_norms, 0.5 * self.coef0)
 
-    def apply(self, t: Any, out: Any = None) -> Any:
+    def apply(self, t: Any) -> Any:
         """Return the powers, by multiplications alone: their rounding is known."""
-        power = np.ones_like(t) if out is None else out
-        if out is not None:
-            power[...] = 1.0
+        power = np.ones_like(t)
         factor = t
         left = self.degree
         while left:

@@ -57,9 +57,9 @@ class RBF(InnerProductKernel):
         """Return t, not above 0: a distance that rounds below zero is zero."""
         return np.minimum(t, 0.0, out=t)
 
-    def apply(self, t: Any, out: Any = None) -> Any:
+    def apply(self, t: Any) -> Any:
         """Return the exponentials."""
-        return np.exp(t, out=t if out is None else out)
+        return np.exp(t, out=t)
 
     def value_error(self, size: Floats, error: Floats, unit: float) -> tuple[Floats, Floats]:  # noqa: ARG002
         """Return the error of an exponential: what t is off by is relative."""

@@ -56,9 +56,9 @@ class Sigmoid(InnerProductKernel):
         """Return half of coef0 for each row: two rows make the whole."""
         return np.full_like(squared_norms, 0.5 * self.coef0)
 
-    def apply(self, t: Any, out: Any = None) -> Any:
+    def apply(self, t: Any) -> Any:
         """Return the hyperbolic tangents."""
-        return np.tanh(t, out=t if out is None else out)
+        return np.tanh(t, out=t)
 
     def value_error(self, size: Floats, error: Floats, unit: float) -> tuple[Floats, Floats]:  # noqa: ARG002
         """Return the error of t, which no value magnifies, and that of the function."""
