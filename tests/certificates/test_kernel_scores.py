@@ -17,6 +17,7 @@ from hinge.certificates import (
     kernel_scores,
     kernel_stacks,
     kernel_weights,
+    kernel_wide,
     kkt,
 )
 from hinge.certificates.kernel_machine import Machine
@@ -62,6 +63,8 @@ FORMS = [
     "integers",
     "sparse",
     "wide",
+    "words",
+    "counts of words",
     "sparse integers",
     "one-hot",
     "full",
@@ -77,6 +80,11 @@ def _data(form: str, n: int, rng: np.random.Generator) -> object:
         return X + 50.0
     if form == "wide":
         return sp.random(n, 3000, density=0.01, random_state=rng, format="csr")
+    if "words" in form:
+        shares = np.concatenate((np.full(9, 0.5), np.full(2991, 0.01)))
+        words = sp.csr_array((rng.random((n, 3000)) < shares) * rng.exponential(size=(n, 3000)))
+        words.data = np.ceil(words.data) if "counts" in form else words.data
+        return words
     if form == "integers":
         return np.rint(3.0 * X)
     if form == "sparse":
@@ -212,6 +220,31 @@ def test_support_vectors_may_be_zero(kernel: Kernel, sparse: bool) -> None:
         assert (np.abs(scores.values - exact) <= scores.error).all()
     own = support_scores(machine)
     assert (np.abs(own.values - exact[machine.ids]) <= own.error).all()
+
+
+@pytest.mark.parametrize("kernel", [RBF(0.05), Linear()], ids=repr)
+def test_frequent_and_rare_features_are_told_apart(kernel, monkeypatch) -> None:
+    rng = np.random.default_rng(0)
+    rows = Rows(_data("words", 300, rng))
+    support, coef = np.arange(0, 300, 2), rng.normal(size=150)
+    machine, wanted = Machine(kernel, rows, support, coef), (rows, np.arange(300))
+    counts = kernel_wide.FeatureCounts(rows, support)
+    assert counts.favours_halves
+    assert np.flatnonzero(counts.is_frequent).tolist() == list(range(9))
+    halves = scores_at(machine, wanted)
+    assert isinstance(machine.panels(wanted)._operands, kernel_wide.WideOperands)
+    # Features too many for a table are looked up in a list.
+    monkeypatch.setattr(kernel_wide, "_TABLE", 0)
+    np.testing.assert_array_equal(scores_at(machine, wanted).values, halves.values)
+    # Rows in which most features are about as frequent stay as they are.
+    band = np.add.outer(np.arange(100), np.arange(3000)) % 100 < 7
+    even = Rows(sp.csr_array(band.astype(np.float64)))
+    assert not kernel_wide.FeatureCounts(even, np.arange(100)).favours_halves
+    monkeypatch.setattr(kernel_wide.FeatureCounts, "favours_halves", False)
+    whole = scores_at(machine, wanted)
+    assert (np.abs(whole.values - halves.values) <= whole.error + halves.error).all()
+    assert not np.array_equal(whole.values, halves.values)
+    np.testing.assert_allclose(halves.error, whole.error, rtol=1e-6)
 
 
 @pytest.mark.parametrize("sparse", [False, True])

@@ -35,10 +35,11 @@ Wanted = tuple[Rows, Ids]  # rows: of which data, and which
 PANEL_ROWS = 256
 MANY_FEATURES = 2048  # of sparse rows: more than that, and a panel holds only columns in use
 MOST_PAIRS = 1024  # more of them do not stay in the cache
-_DENSE_FROM = 0.25  # density from which BLAS is faster than a sparse times a dense matrix
+DENSE_FROM = 0.25  # density from which BLAS is faster than a sparse times a dense matrix
 _FAR_OFF = 2.0  # a centre is worth its while if it makes the norms this many times smaller
 _IDLE = 0.9  # share of features that support vectors have, below which others are left out
 _WORTH_PAIRING = 1 << 23  # kernel values from which it pays to look for pairs
+STORED_BYTES = 12  # of a stored value that is prepared, at the most
 _LEAST_SQUARE = 1e-300  # stands for squares that underflow
 
 
@@ -58,15 +59,15 @@ class Operands(ABC):
         """Return some rows as a left factor, and their squared norms."""
 
     @abstractmethod
-    def columns(self, rows: Rows, ids: Ids) -> tuple[Any, Ids | None, Floats]:
-        """Return some support vectors as columns of a dense right factor.
+    def columns(self, rows: Rows, ids: Ids, scale: float) -> tuple[Any, Ids | None, Floats]:
+        """Return some support vectors, times a number, as columns of a right factor.
 
         Also which features these have, None for those of ``rows``, and their squared norms.
         """
 
-    def spread(self, columns: Any) -> Any:
-        """Return the columns as ``rows`` multiplies them, once they are scaled."""
-        return columns
+    def row_bytes(self, rows: Rows) -> float:
+        """Return about how many bytes a row takes that is prepared."""
+        return STORED_BYTES * rows.n_stored / max(1, rows.n_rows)
 
     def reach(self, rows: Rows, ids: Ids) -> float:
         """Return a bound on the norm of every one of some rows, as they are measured."""
@@ -119,10 +120,10 @@ class DenseOperands(Operands):
             matrix = np.take(matrix, self._features, axis=1)
         return matrix, rows.squared_norms[ids]
 
-    def columns(self, rows: Rows, ids: Ids) -> tuple[Any, Ids | None, Floats]:
+    def columns(self, rows: Rows, ids: Ids, scale: float) -> tuple[Any, Ids | None, Floats]:
         """Return some support vectors as columns."""
         matrix, squares = self.rows(rows, ids)
-        return matrix.T, None, squares
+        return _times(matrix.T, scale), None, squares
 
     def reach(self, rows: Rows, ids: Ids) -> float:
         """Return a bound on the norm of every one of some rows, from the centre."""
@@ -164,20 +165,20 @@ class SparseOperands(Operands):
             matrix = self._pairs.rows(matrix)
         return matrix, rows.squared_norms[ids]
 
-    def columns(self, rows: Rows, ids: Ids) -> tuple[Any, Ids | None, Floats]:
+    def columns(self, rows: Rows, ids: Ids, scale: float) -> tuple[Any, Ids | None, Floats]:
         """Return some support vectors as columns; of many features, those that they have."""
         matrix = rows.take(ids).matrix
         if self._dtype is not None:
             matrix = matrix.astype(self._dtype, copy=False)
+        matrix = assemble((_times(matrix.data, scale), matrix.indices, matrix.indptr), matrix.shape)
         used = None
         if rows.n_features > MANY_FEATURES:
             used = np.unique(matrix.indices)
             matrix = pick_columns(matrix, used)
-        return matrix.T.toarray(order="C"), used, rows.squared_norms[ids]
-
-    def spread(self, columns: Any) -> Any:
-        """Return the columns of pairs, if rows are sums of pairs."""
-        return columns if self._pairs is None else self._pairs.columns(columns)
+        columns = matrix.T.toarray(order="C")
+        if self._pairs is not None:
+            columns = self._pairs.columns(columns)
+        return columns, used, rows.squared_norms[ids]
 
 
 class Pairs:
@@ -245,12 +246,9 @@ def _pair_keys(matrix: Any) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     return columns[firsts] * width + seconds, pointers.astype(np.int32)
 
 
-def operands(support: Wanted, wanted: Wanted, dtype: Any, may_move: bool) -> Operands:
-    """Return how rows and support vectors of this density are prepared."""
-    rows = support[0]
-    if rows.n_stored >= _DENSE_FROM * rows.n_rows * rows.n_features:
-        return DenseOperands(support, dtype, may_move)
-    return SparseOperands(support, wanted, dtype)
+def _times(values: NDArray[Any], scale: float) -> NDArray[Any]:
+    """Return values times a number, without a copy if that is one."""
+    return values if scale == 1.0 else np.multiply(values, scale)
 
 
 def parts(ids: Ids) -> list[Ids]:

@@ -27,12 +27,13 @@ from numpy.typing import NDArray
 
 from hinge.certificates.kernel_operands import (
     PANEL_ROWS,
+    STORED_BYTES,
     DenseOperands,
     Wanted,
     largest_norm,
-    operands,
 )
 from hinge.certificates.kernel_weights import SINGLE_UNIT
+from hinge.certificates.kernel_wide import Halves, operands
 from hinge.inequality import UNIT_ROUNDOFF, rounding_factor
 from hinge.kernels import InnerProductKernel, Kernel
 from hinge.kernels.products import pick_columns
@@ -117,6 +118,10 @@ class Panels(ABC):
     def panel(self, rows: Rows, ids: Ids) -> Panel:
         """Prepare some rows."""
 
+    @abstractmethod
+    def row_bytes(self, rows: Rows) -> float:
+        """Return about how many bytes a row takes that is prepared."""
+
     @property
     @abstractmethod
     def dtype(self) -> np.dtype[Any]:
@@ -158,6 +163,10 @@ class ReferencePanels(Panels):
         """Prepare some rows."""
         norms = rows.norm_bounds(rows.squared_norms[ids])
         return Panel(rows.take(ids).matrix, np.zeros(0), np.ones(len(ids)), norms)
+
+    def row_bytes(self, rows: Rows) -> float:
+        """Return about how many bytes a row takes that is prepared: as many as it has."""
+        return STORED_BYTES * rows.n_stored / max(1, rows.n_rows)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -202,7 +211,7 @@ class ProductPanels(Panels):
         self, kernel: InnerProductKernel, support: Wanted, wanted: Wanted, dtype: Any = np.float64
     ) -> None:
         self._kernel = kernel
-        self._dtype = np.dtype(dtype)
+        self._dtype: np.dtype[Any] = np.dtype(dtype)
         self._unit = UNIT_ROUNDOFF if self._dtype == np.float64 else SINGLE_UNIT
         self._is_exact = self._dtype == np.float64 and _products_are_integers(support, wanted)
         may_move = kernel.is_translation_invariant and not self._is_exact
@@ -219,17 +228,19 @@ class ProductPanels(Panels):
 
     def columns(self, rows: Rows, ids: Ids) -> Columns:
         """Prepare some of the training rows as support vectors."""
-        matrix, used, squares = self._operands.columns(rows, ids)
-        if not self._is_exact:
-            matrix = np.multiply(matrix, self._kernel.scale).astype(self._dtype, copy=False)
-        return Columns(self._operands.spread(matrix), used, *self._shares(squares))
+        scale = 1.0 if self._is_exact else self._kernel.scale
+        matrix, used, squares = self._operands.columns(rows, ids, scale)
+        return Columns(self._in_kind(matrix), used, *self._shares(squares))
 
     def panel(self, rows: Rows, ids: Ids) -> Panel:
         """Prepare some rows."""
         matrix, squares = self._operands.rows(rows, ids)
-        if not self._is_exact:
-            matrix = matrix.astype(self._dtype, copy=False)
-        return Panel(matrix, *self._shares(squares), self._operands.norms(squares))
+        shares = self._shares(squares)
+        return Panel(self._in_kind(matrix), *shares, self._operands.norms(squares))
+
+    def row_bytes(self, rows: Rows) -> float:
+        """Return about how many bytes a row takes that is prepared."""
+        return self._operands.row_bytes(rows)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -263,6 +274,8 @@ class ProductPanels(Panels):
     def _products(self, panel: Panel, columns: Columns) -> NDArray[Any]:
         """Return the inner products, scaled unless they are exact."""
         rows = panel.matrix
+        if isinstance(rows, Halves):
+            return self._sums_of_halves(rows, columns.matrix)
         if columns.used is not None:
             rows = pick_columns(rows, columns.used)
         if sp.issparse(rows):
@@ -277,6 +290,15 @@ class ProductPanels(Panels):
             more = self._buffer("more", kind, shape)
             products += np.matmul(rows[:, some], columns.matrix[some], out=more)
         return products
+
+    def _sums_of_halves(self, rows: Halves, columns: Halves) -> NDArray[Any]:
+        kind, shape = rows.frequent.dtype, (rows.rare.shape[0], columns.rare.shape[1])
+        names = ("products", "more")
+        return rows.times(columns, *(self._buffer(name, kind, shape) for name in names))
+
+    def _in_kind(self, matrix: Any) -> Any:
+        """Return an operand in the arithmetic of products."""
+        return matrix if self._is_exact else matrix.astype(self._dtype, copy=False)
 
     def _shares(self, squares: Floats) -> tuple[NDArray[Any], Floats]:
         """Return what rows of these squared norms add to an argument, and multiply a sum with."""

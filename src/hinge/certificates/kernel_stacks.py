@@ -15,7 +15,6 @@ _STACK_ROWS = 2048  # of a stack, at the most
 _TASK_VALUES = 1 << 25  # of a stack and the support vectors it meets: some 50 ms, then check asks
 _STACKS = 16  # at the least, if there are as many panels
 _KEPT_BYTES = 1 << 23  # of all rows, if they are prepared once
-_STORED_BYTES = 12  # of a stored value that is prepared, at the most
 # Products with sparse rows are made of short calls, between which threads wait for each other.
 SPARSE_PANEL_ROWS = 2 * PANEL_ROWS
 
@@ -55,7 +54,7 @@ class Stacks:
         size = 1 if machine.is_dear else max(1, min(most, len(heights) // _STACKS))
         self.heights = [heights[at : at + size] for at in range(0, len(heights), size)]
         rows, ids = wanted
-        prepared = _STORED_BYTES * rows.n_stored / max(1, rows.n_rows) * len(ids)
+        prepared = panels.row_bytes(rows) * len(ids)
         self._kept: dict[int, list[Panel]] | None = {} if prepared <= _KEPT_BYTES else None
 
     def __len__(self) -> int:
