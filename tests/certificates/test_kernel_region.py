@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import gc
+import pickle
+from types import ModuleType
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -13,8 +17,8 @@ from tests.certificates.kernel_problems import (
     solved,
 )
 
-from hinge import Point, Problem
-from hinge.certificates import gap
+from hinge import SVC, Point, Problem
+from hinge.certificates import gap, kernel_region
 from hinge.kernels import RBF, Laplacian, Linear, Normalised, Polynomial, Precomputed
 from hinge.losses import optimal_intercepts
 from hinge.testing import known_optimum, reference_solution
@@ -135,3 +139,57 @@ def test_a_precomputed_kernel_settles_nothing() -> None:
     assert certificate.region is None
     assert not certificate.settled(known.problem.rows).any()
     assert isinstance(known.problem.kernel, Precomputed)
+
+
+def test_the_interval_of_few_rows_is_found_when_it_is_asked_for(monkeypatch) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 3))
+    problem = Problem(X, X[:, 0] + 0.3 * rng.normal(size=100) > 0, C=10.0, kernel=RBF(0.1))
+    point = reference_solution(problem)
+    found: list[tuple[float, float]] = []
+    find = kernel_region.intercept_interval
+
+    def noted(*given: object) -> tuple[float, float]:
+        found.append(find(*given))
+        return found[-1]
+
+    monkeypatch.setattr(kernel_region, "intercept_interval", noted)
+    region = gap(problem, point).region
+    trimmed = region.without_data()
+    stored = (trimmed.rows.n_rows, len(trimmed.support))
+    assert stored == (len(region.support), len(region.support))
+    assert found == []
+    assert region.offsets == trimmed.offsets == region.offsets
+    assert found == [region.offsets]  # once, for both
+    assert pickle.loads(pickle.dumps(gap(problem, point).region)).offsets == region.offsets
+    assert len(found) == 2
+    monkeypatch.setattr(kernel_region, "FEW_ROWS", 99)
+    at_once = gap(problem, point).region
+    assert found[2:] == [at_once.offsets]
+    assert (at_once.offsets, at_once.origin) == (region.offsets, region.origin)
+    for one, two in zip(region.decision_bounds(X), trimmed.decision_bounds(X), strict=True):
+        np.testing.assert_array_equal(one, two)
+    assert len(found) == 3
+
+
+def test_a_region_of_few_rows_holds_on_to_no_data() -> None:
+    X = np.random.default_rng(0).normal(size=(300, 4))
+    model = SVC(C=10.0).fit(X, X[:, 0] > 0)
+    region = model.certificate_.region
+    assert isinstance(region.measured, kernel_region.LaterFrame)
+    held, arrays = [region.measured], []
+    seen: set[int] = set()
+    while held:
+        for thing in gc.get_referents(held.pop()):
+            is_plain = not isinstance(thing, (type, ModuleType, dict)) or type(thing) is dict
+            if id(thing) not in seen and is_plain and not _is_module_state(thing):
+                seen.add(id(thing))
+                held.append(thing)
+                arrays.append(thing)
+    shapes = {thing.shape for thing in arrays if isinstance(thing, np.ndarray)}
+    assert (300,) in shapes
+    assert X.shape not in shapes
+
+
+def _is_module_state(thing: object) -> bool:
+    return isinstance(thing, dict) and "__name__" in thing

@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 from hinge import Point, Problem, Stop, solve
-from hinge.certificates import gap, pair_scores, pair_tasks
+from hinge.certificates import gap, pair_gap, pair_scores, pair_tasks
 from hinge.certificates.pair_gap import pair_gaps
 from hinge.certificates.pair_groups import PairPoints
 from hinge.kernels import RBF, InnerProductKernel, Linear, Polynomial, Sigmoid
@@ -68,19 +68,28 @@ class Case:
         return list(zip(self.problems, points, strict=True))
 
 
+WAYS = ["at once", "in float64", "in float32 first"]
 KERNELS = [RBF(0.5), Linear(), Polynomial(2, 0.5, 1.0)]
 FORMS = [np.asarray, np.float32, sp.csr_array]
 
 
+def _go(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have scores computed in one of the ways, two of which are for more rows than there are."""
+    if way != "at once":
+        monkeypatch.setattr(pair_scores, "_AT_ONCE", 0)
+    if way == "in float32 first":
+        monkeypatch.setattr(pair_scores, "_FEW_VALUES", 0)
+
+
 @EXTENDED
-@pytest.mark.parametrize("few_values", [0, 1 << 20])
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "huber"])
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 def test_they_are_true_and_what_each_is_alone(
-    kernel: InnerProductKernel, loss: str, form: Any, few_values: int, monkeypatch: Any
+    kernel: InnerProductKernel, loss: str, form: Any, way: str, monkeypatch: Any
 ) -> None:
-    monkeypatch.setattr(pair_scores, "_FEW_VALUES", few_values)
+    _go(way, monkeypatch)
     case = Case(kernel, loss, form)
     found = pair_gaps(case.points)
     for (problem, point), certificate in zip(case.alone(), found, strict=True):
@@ -94,7 +103,7 @@ def test_they_are_true_and_what_each_is_alone(
         assert certificate.kkt == pytest.approx(alone.kkt, abs=1e-9)
         assert certificate.notes == alone.notes
         assert certificate.region.radius == pytest.approx(certificate.gap**0.5, rel=1e-12)
-        share = 1e-6 if few_values else 2e-2  # float32 may make it a little wider
+        share = 2e-2 if way == "in float32 first" else 1e-6  # float32 may make it a little wider
         _check_region(certificate.region, alone.region, case.new, share)
 
 
@@ -108,10 +117,10 @@ def _check_region(region: Any, alone: Any, X: np.ndarray, share: float) -> None:
     np.testing.assert_allclose(bounds, expected, atol=slack)
 
 
-@pytest.mark.parametrize("few_values", [0, 1 << 20])
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-def test_regions_hold_the_optimum(loss: str, few_values: int, monkeypatch: Any) -> None:
-    monkeypatch.setattr(pair_scores, "_FEW_VALUES", few_values)
+def test_regions_hold_the_optimum(loss: str, way: str, monkeypatch: Any) -> None:
+    _go(way, monkeypatch)
     case = Case(RBF(0.5), loss)
     for (problem, _), certificate in zip(case.alone(), pair_gaps(case.points), strict=True):
         optimum = solve(problem, stop=Stop(gap=1e-9))
@@ -125,7 +134,7 @@ def test_regions_hold_the_optimum(loss: str, few_values: int, monkeypatch: Any) 
 
 
 def test_what_float32_decides_is_not_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pair_scores, "_FEW_VALUES", 0)
+    _go("in float32 first", monkeypatch)
     turns: list[tuple[np.dtype, int]] = []
     compute = pair_scores.PairScores._compute
 
@@ -144,9 +153,9 @@ def test_what_float32_decides_is_not_computed_again(monkeypatch: pytest.MonkeyPa
     assert turns[2][1] < 0.05 * turns[1][1]
 
 
-@pytest.mark.parametrize("few_values", [0, 1 << 20])
-def test_threads_change_no_bit(few_values: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pair_scores, "_FEW_VALUES", few_values)
+@pytest.mark.parametrize("way", WAYS)
+def test_threads_change_no_bit(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    _go(way, monkeypatch)
     monkeypatch.setattr(pair_scores, "_TASK_ROWS", 16)
     for module in (pair_scores, pair_tasks):
         monkeypatch.setattr(module, "PANEL_ROWS", 8)
@@ -158,6 +167,7 @@ def test_threads_change_no_bit(few_values: int, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_many_support_vectors_are_taken_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    _go("in float64", monkeypatch)
     case = Case(RBF(20.0))
     whole = pair_gaps(case.points)
     monkeypatch.setattr(pair_tasks, "PANEL_COLUMNS", 7)
@@ -169,6 +179,7 @@ def test_many_support_vectors_are_taken_in_pieces(monkeypatch: pytest.MonkeyPatc
 def test_whoever_may_stop_it_is_asked_the_more_often_the_more_there_is_to_do(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    _go("in float64", monkeypatch)
     case, asked = Case(RBF(20.0)), []
     monkeypatch.setattr(pair_scores, "PANEL_ROWS", 8)
     for values in (1 << 23, 1 << 10):
@@ -197,6 +208,29 @@ def test_a_coefficient_out_of_its_box_is_refused_in_its_pair_alone() -> None:
     assert [certificate.notes for k, certificate in enumerate(found) if k != 1] == [()] * 4
 
 
+def test_intervals_are_found_when_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[int] = []
+    frames = pair_gap._frames
+
+    def counted(*given: Any) -> Any:
+        found.append(1)
+        return frames(*given)
+
+    monkeypatch.setattr(pair_gap, "_frames", counted)
+    case = Case(RBF(0.5))
+    regions = [certificate.region for certificate in pair_gaps(case.points)]
+    assert not found
+    later = [region.offsets for region in regions]
+    assert len(found) == 1  # for all of them
+    assert [region.offsets for region in regions] == later
+    monkeypatch.setattr(pair_gap, "FEW_ROWS", 0)
+    at_once = [certificate.region for certificate in pair_gaps(case.points)]
+    assert len(found) == 2
+    assert [region.offsets for region in at_once] == later
+    assert [region.origin for region in at_once] == [region.origin for region in regions]
+    assert len(found) == 2
+
+
 def test_regions_share_vectors_and_pickle_their_own() -> None:
     case = Case(RBF(0.5))
     regions = [certificate.region for certificate in pair_gaps(case.points)]
@@ -209,7 +243,10 @@ def test_regions_share_vectors_and_pickle_their_own() -> None:
         )
 
 
-def test_it_can_be_given_up() -> None:
+@pytest.mark.parametrize("way", WAYS)
+def test_it_can_be_given_up(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    _go(way, monkeypatch)
+
     def stop() -> None:
         raise KeyboardInterrupt
 

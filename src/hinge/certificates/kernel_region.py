@@ -12,13 +12,16 @@ is the mean of the support vectors, weighted by the size of their coefficients: 
 
 .. math:: \|\phi(x) - m\|^2 = k(x, x) - \frac{2}{T} \sum_j |b_j| k(x_j, x) + \|m\|^2,
           \qquad T = \sum_j |b_j| .
+
+Of few rows the interval is a good part of what a certificate costs, and few ask for it: it is found
+when it is first asked for. Of many, whose scores would have to be kept until then, at once.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,7 +29,7 @@ from numpy.typing import NDArray
 
 from hinge.certificates.kernel_machine import Machine
 from hinge.certificates.kernel_points import KernelPoints
-from hinge.certificates.kernel_scores import Scores, machine_of, scores_at
+from hinge.certificates.kernel_scores import Scores, scores_at
 from hinge.certificates.settled import intercept_interval
 from hinge.errors import InvalidDataError
 from hinge.inequality import UNIT_ROUNDOFF, score_bounds
@@ -38,6 +41,7 @@ from hinge.threads import single_threaded_blas
 
 Floats = NDArray[np.float64]
 
+FEW_ROWS = 4096  # whose scores are kept until somebody asks for the interval of an intercept
 _ROUNDINGS = 32.0 * UNIT_ROUNDOFF  # of the few sums that make a distance
 
 
@@ -58,6 +62,46 @@ class Origin:
 
 
 @dataclass(frozen=True)
+class Frame:
+    """What the scores of the optimum are measured from, and in which interval its intercept is.
+
+    Parameters
+    ----------
+    origin : Origin or None
+        What distances are measured from; None for the zero vector.
+    offsets : tuple of two float
+        Interval of the optimum's intercept, plus by how much its score at the origin exceeds that
+        of this machine.
+    """
+
+    origin: Origin | None = None
+    offsets: tuple[float, float] = (0.0, 0.0)
+
+
+class LaterFrame:
+    """A frame that is found when it is first asked for.
+
+    Parameters
+    ----------
+    find : callable
+        Finds it; what it holds is dropped then.
+    """
+
+    def __init__(self, find: Callable[[], Frame]) -> None:
+        self._find: Callable[[], Frame] | None = find
+        self._found: Frame | None = None
+
+    def frame(self) -> Frame:
+        """Return the frame."""
+        find = self._find
+        if find is not None:
+            self._found = find()
+            self._find = None
+        assert self._found is not None
+        return self._found
+
+
+@dataclass(frozen=True)
 class KernelRegion:
     """A ball about a kernel machine that holds the optimal one, and the intercept's interval.
 
@@ -73,11 +117,8 @@ class KernelRegion:
         Their coefficients ``b = y alpha``.
     radius : float
         Radius of the ball.
-    origin : Origin or None
-        What distances are measured from; None for the zero vector.
-    offsets : tuple of two float
-        Interval of the optimum's intercept, plus by how much its score at the origin exceeds that
-        of this machine.
+    measured : Frame or LaterFrame
+        What scores are measured from, and the interval of the intercept; of a pickle the former.
     """
 
     kernel: Kernel
@@ -85,12 +126,30 @@ class KernelRegion:
     support: NDArray[np.int64]
     coef: Floats
     radius: float
-    origin: Origin | None
-    offsets: tuple[float, float]
+    measured: Frame | LaterFrame = Frame()
+
+    @property
+    def origin(self) -> Origin | None:
+        """What distances are measured from; None for the zero vector."""
+        return self._frame.origin
+
+    @property
+    def offsets(self) -> tuple[float, float]:
+        """Interval of the optimum's intercept, and of its score at the origin beyond this one's."""
+        return self._frame.offsets
+
+    @property
+    def _frame(self) -> Frame:
+        measured = self.measured
+        return measured.frame() if isinstance(measured, LaterFrame) else measured
+
+    def without_data(self) -> KernelRegion:
+        """Return the same region with its support vectors and no other row."""
+        own = self.rows.take(self.support), np.arange(len(self.support))
+        return KernelRegion(self.kernel, *own, self.coef, self.radius, self.measured)
 
     def __getstate__(self) -> dict[str, Any]:
-        taken = {"rows": self.rows.take(self.support), "support": np.arange(len(self.support))}
-        return {**self.__dict__, **taken}
+        return {**self.without_data().__dict__, "measured": self._frame}
 
     def decision_bounds(self, X: Any) -> tuple[Floats, Floats]:
         """Return bounds on the optimum's decision value of every row of X."""
@@ -104,23 +163,11 @@ class KernelRegion:
         with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
             scores = scores_at(machine, (rows, np.arange(rows.n_rows)))
             squares = self.kernel.training_diagonal_above(rows)
-            lower, upper = self.bounds_of(scores, squares)
+            lower, upper = optimum_bounds(scores, squares, self.radius, self.origin)
             return (
                 np.nextafter(lower + self.offsets[0], -np.inf),
                 np.nextafter(upper + self.offsets[1], np.inf),
             )
-
-    def bounds_of(self, scores: Scores, squares: Floats) -> tuple[Floats, Floats]:
-        """Return bounds on the optimum's scores, but for a constant, of rows with such images.
-
-        Parameters
-        ----------
-        scores : Scores
-            The machine's scores.
-        squares : ndarray
-            Upper bounds on the squared norms of the images.
-        """
-        return optimum_bounds(scores, squares, self.radius, self.origin)
 
 
 def optimum_bounds(
@@ -197,20 +244,38 @@ def kernel_region(
     KernelRegion or None
         The region; None for a precomputed kernel, which says nothing about other rows.
     """
-    machine = machine_of(problem, point)
-    if not machine.kernel.knows_new_rows:
+    kernel = problem.kernel
+    assert kernel is not None
+    if not kernel.knows_new_rows:
         return None
     radius = math.sqrt(gap) * (1.0 + 4.0 * UNIT_ROUNDOFF)
-    region = KernelRegion(
-        machine.kernel, problem.rows, machine.ids, machine.coef, radius, None, (0.0, 0.0)
-    )
-    if problem.intercept is not Intercept.FREE:
-        return region
-    found = origins(KernelPoints.of(problem, point), scores)
-    total, square = float(found.total[0]), float(found.square[0])
-    if 0.0 < total < math.inf:
-        region = replace(region, origin=Origin(total, square))
-    lower, upper = region.bounds_of(scores, problem.image_squares)
-    if not (np.isfinite(lower) & np.isfinite(upper))[problem.costs > 0].all():
-        return replace(region, offsets=(-math.inf, math.inf))
-    return replace(region, offsets=intercept_interval(problem, lower, upper, check))
+    points = KernelPoints.of(problem, point)
+    support = np.flatnonzero(points.pulls)
+    measured: Frame | LaterFrame = Frame()
+    if problem.intercept is Intercept.FREE:
+        given = points, scores, problem.image_squares, radius
+        measured = (
+            LaterFrame(lambda: _frame(*given, None))
+            if problem.n_rows <= FEW_ROWS
+            else _frame(*given, check)
+        )
+    return KernelRegion(kernel, problem.rows, support, points.pulls[support], radius, measured)
+
+
+def _frame(
+    points: KernelPoints,
+    scores: Scores,
+    squares: Floats,
+    radius: float,
+    check: Callable[[], None] | None,
+) -> Frame:
+    """Return what scores of one machine are measured from, and the interval of its intercept."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = origins(points, scores)
+        total, square = float(found.total[0]), float(found.square[0])
+        origin = Origin(total, square) if 0.0 < total < math.inf else None
+        lower, upper = optimum_bounds(scores, squares, radius, origin)
+        if not (np.isfinite(lower) & np.isfinite(upper))[points.costs > 0].all():
+            return Frame(origin, (-math.inf, math.inf))
+        rows = points.loss, points.signs, points.costs
+        return Frame(origin, intercept_interval(*rows, lower, upper, check))

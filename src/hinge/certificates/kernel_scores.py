@@ -74,7 +74,7 @@ class Scores:
         """Return scores of zero, without error."""
         return Scores(*np.zeros((4, n)))
 
-    def some(self, ids: Ids) -> Scores:
+    def some(self, ids: Any) -> Scores:
         """Return the scores of some rows."""
         return Scores(self.plus[ids], self.minus[ids], self.magnitude[ids], self.error[ids])
 

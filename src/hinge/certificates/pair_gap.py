@@ -10,13 +10,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hinge.certificates.kernel_gap import certificates_of
 from hinge.certificates.kernel_points import KernelPoints
-from hinge.certificates.kernel_region import KernelRegion, Origin, optimum_bounds, origins
+from hinge.certificates.kernel_region import (
+    FEW_ROWS,
+    Frame,
+    KernelRegion,
+    LaterFrame,
+    Origin,
+    optimum_bounds,
+    origins,
+)
 from hinge.certificates.kernel_scores import Scores, surely_beyond
 from hinge.certificates.pair_groups import PairPoints, Side
 from hinge.certificates.pair_scores import PairScores
@@ -57,7 +66,7 @@ def pair_gaps(
         counting = judged.counting()
         certificates = certificates_of(*counting)
         gaps = np.asarray([found.gap for found in certificates])
-        regions = judged.regions(gaps, origins(*counting))
+        regions = judged.regions(gaps, counting)
     return [
         replace(certificate, region=region)
         for certificate, region in zip(certificates, regions, strict=True)
@@ -79,22 +88,22 @@ class _Judged:
         self._pairs = points
         self._places = _places(points)
         sides = points.sides
+        ends, self._order = self._by_pair()
         scores = [found.of(place) for place in range(len(sides))]
         names = ("plus", "minus", "magnitude", "error")
         self.scores = Scores(
-            *(self._by_pair([getattr(one, name) for one in scores]) for name in names)
+            *(self._in_order([getattr(one, name) for one in scores]) for name in names)
         )
         above = points.kernel.training_diagonal_above(points.rows)
-        self._squares = self._by_pair([_in_pairs(side, above[side.ids]) for side in sides])
-        lengths = [sum(len(sides[at].ids) for at, _ in places) for places in self._places]
+        self._squares = self._in_order([_in_pairs(side, above[side.ids]) for side in sides])
         self.points = KernelPoints(
             points.loss,
             is_free=True,
             is_psd=points.kernel.psd is True,
-            ends=np.concatenate(((0,), np.cumsum(lengths))),
-            signs=self._by_pair([np.repeat(side.signs, len(side.ids), axis=1) for side in sides]),
-            costs=self._by_pair([_in_pairs(side, side.costs) for side in sides]),
-            alpha=self._by_pair([side.alpha for side in sides]),
+            ends=ends,
+            signs=self._in_order([_in_pairs(side, side.signs) for side in sides]),
+            costs=self._in_order([_in_pairs(side, side.costs) for side in sides]),
+            alpha=self._in_order([side.alpha for side in sides]),
             intercept=points.intercept,
             reach=self._reach([float(np.max(above[side.ids])) for side in sides]),
         )
@@ -117,64 +126,63 @@ class _Judged:
         )
         return some, scores.some(which)
 
-    def regions(self, gaps: Floats, means: Origin) -> list[KernelRegion | None]:
+    def regions(
+        self, gaps: Floats, counting: tuple[KernelPoints, Scores]
+    ) -> list[KernelRegion | None]:
         """Return the regions that certified gaps prove to hold the optima; None without a gap.
 
         Parameters
         ----------
         gaps : ndarray of shape (n_pairs,)
             The gaps, absolute.
-        means : Origin
-            What distances are measured from, in every pair.
+        counting : tuple of KernelPoints and Scores
+            The rows that count for anything.
         """
-        points = self.points
         radius = np.sqrt(gaps) * (1.0 + 4.0 * UNIT_ROUNDOFF)
-        origin = Origin(points.at_rows(means.total), points.at_rows(means.square))
-        bounds = optimum_bounds(self.scores, self._squares, points.at_rows(radius), origin)
-        offsets = self._offsets(*bounds)
+        given = (self.points, self.scores), counting, self._squares, radius
+
+        @cache
+        def frames() -> list[Frame]:
+            return _frames(*given)
+
+        is_later = len(self.points.signs) <= FEW_ROWS
         vectors, support = self._support()
-        found: list[KernelRegion | None] = []
+        found: list[KernelRegion | None] = [None] * len(gaps)
         for number, (ids, coef) in enumerate(support):
-            region = None
             if math.isfinite(gaps[number]):
-                at = Origin(float(means.total[number]), float(means.square[number]))
-                region = KernelRegion(
+                found[number] = KernelRegion(
                     self._pairs.kernel,
                     vectors,
                     ids,
                     coef,
                     float(radius[number]),
-                    at,
-                    offsets[number],
+                    LaterFrame(partial(_one_of, frames, number)) if is_later else frames()[number],
                 )
-            found.append(region)
         return found
 
-    def _by_pair(self, of_sides: list[Floats]) -> Floats:
+    def _by_pair(self) -> tuple[Ids, Ids]:
+        """Return where pairs begin and end, and where their rows are in numbers of all sides.
+
+        These are the numbers of the rows of every side in its pairs, one side after another.
+        """
+        sides = self._pairs.sides
+        begins = np.cumsum([0, *(side.alpha.size for side in sides)]).tolist()
+        parts = []
+        for places in self._places:
+            for at, k in places:
+                n = len(sides[at].ids)
+                parts.append(np.arange(begins[at] + k * n, begins[at] + (k + 1) * n))
+        lengths = [sum(len(sides[at].ids) for at, _ in places) for places in self._places]
+        return np.concatenate(((0,), np.cumsum(lengths))), np.concatenate(parts)
+
+    def _in_order(self, of_sides: list[Floats]) -> Floats:
         """Return numbers of the rows of every side in its pairs as one array, pair by pair."""
-        return np.concatenate([of_sides[at][k] for places in self._places for at, k in places])
+        return np.concatenate([numbers.reshape(-1) for numbers in of_sides])[self._order]
 
     def _reach(self, squares: list[float]) -> Floats:
         """Return upper bounds on the norms of the images of the rows of every pair."""
         largest = [max(squares[at] for at, _ in places) for places in self._places]
         return np.sqrt(largest) * (1.0 + 4.0 * UNIT_ROUNDOFF)
-
-    def _offsets(self, lower: Floats, upper: Floats) -> list[tuple[float, float]]:
-        """Return an interval of every intercept, given bounds on the scores of the optima."""
-        points = self.points
-        is_known = ~points.largest(~(np.isfinite(lower) & np.isfinite(upper)))
-        known = points.at_rows(is_known).astype(bool)
-        if not known.all():
-            lower, upper = np.where(known, lower, 0.0), np.where(known, upper, 0.0)
-        # Scores that are higher by so much want an intercept that is lower by that at the most.
-        reach, here = 0.5 * points.largest(upper - lower), points.intercept
-        rows = points.signs, points.costs, points.ends
-        window = np.stack((here - reach - _WINDOW, here + _WINDOW))
-        low = smallest_intercepts(points.loss, upper, *rows, window)
-        window = np.stack((here - _WINDOW, here + reach + _WINDOW))
-        high = largest_intercepts(points.loss, lower, *rows, window)
-        ends = zip(low.tolist(), high.tolist(), is_known.tolist(), strict=True)
-        return [widened(a, b) if sure else (-math.inf, math.inf) for a, b, sure in ends]
 
     def _support(self) -> tuple[Rows, list[tuple[Ids, Floats]]]:
         """Return the support vectors of all pairs, and which each has with what coefficients."""
@@ -205,3 +213,41 @@ def _places(points: PairPoints) -> list[list[tuple[int, int]]]:
 def _in_pairs(side: Side, numbers: Floats) -> Floats:
     """Return numbers of the rows of a side in each of its pairs."""
     return np.broadcast_to(numbers, side.alpha.shape)
+
+
+def _frames(
+    judged: tuple[KernelPoints, Scores],
+    counting: tuple[KernelPoints, Scores],
+    squares: Floats,
+    radius: Floats,
+) -> list[Frame]:
+    """Return what scores are measured from, and the interval of the intercept, of every pair."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        points, scores = judged
+        means = origins(*counting)
+        origin = Origin(points.at_rows(means.total), points.at_rows(means.square))
+        bounds = optimum_bounds(scores, squares, points.at_rows(radius), origin)
+        offsets = _offsets(points, *bounds)
+    pairs = zip(means.total.tolist(), means.square.tolist(), offsets, strict=True)
+    return [Frame(Origin(total, square), ends) for total, square, ends in pairs]
+
+
+def _one_of(frames: Callable[[], list[Frame]], number: int) -> Frame:
+    return frames()[number]
+
+
+def _offsets(points: KernelPoints, lower: Floats, upper: Floats) -> list[tuple[float, float]]:
+    """Return an interval of every intercept, given bounds on the scores of the optima."""
+    is_known = ~points.largest(~(np.isfinite(lower) & np.isfinite(upper)))
+    known = points.at_rows(is_known).astype(bool)
+    if not known.all():
+        lower, upper = np.where(known, lower, 0.0), np.where(known, upper, 0.0)
+    # Scores that are higher by so much want an intercept that is lower by that at the most.
+    reach, here = 0.5 * points.largest(upper - lower), points.intercept
+    rows = points.signs, points.costs, points.ends
+    window = np.stack((here - reach - _WINDOW, here + _WINDOW))
+    low = smallest_intercepts(points.loss, upper, *rows, window)
+    window = np.stack((here - _WINDOW, here + reach + _WINDOW))
+    high = largest_intercepts(points.loss, lower, *rows, window)
+    ends = zip(low.tolist(), high.tolist(), is_known.tolist(), strict=True)
+    return [widened(a, b) if sure else (-math.inf, math.inf) for a, b, sure in ends]

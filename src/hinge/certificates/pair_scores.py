@@ -3,7 +3,9 @@ r"""Decision values of machines of pairs of groups of rows, with a bound on ever
 What :mod:`hinge.certificates.kernel_scores` does for one machine is done here for many that share
 rows and support vectors: rows and support vectors are prepared once for all of them, and kernel
 values of a group with itself are computed once (:mod:`hinge.certificates.pair_groups`). Support
-vectors, and rows that float32 does not decide, are computed in float64.
+vectors, and rows that float32 does not decide, are computed in float64. Of few rows, all kernel
+values with all support vectors take less time than telling apart which ones are needed: these are
+one panel, and the sums in all pairs one product.
 """
 
 from __future__ import annotations
@@ -15,8 +17,15 @@ from numpy.typing import NDArray
 
 from hinge.block_map import map_numbers
 from hinge.certificates.kernel_scores import Scores, decides_most, nothing, surely_beyond
+from hinge.certificates.kernel_weights import PanelWeights
 from hinge.certificates.pair_groups import PairPoints, Side
-from hinge.certificates.pair_tasks import PANEL_ROWS, Arithmetic, SideScores, Task
+from hinge.certificates.pair_tasks import (
+    PANEL_ROWS,
+    Arithmetic,
+    SideScores,
+    Task,
+    total_scores,
+)
 from hinge.inequality import rounding_factor
 
 Flags = NDArray[np.bool_]
@@ -25,6 +34,8 @@ Check = Callable[[], None]
 _TASK_ROWS = 2048
 _TASK_VALUES = 1 << 23  # of a task: well below 200 ms, since only then check is asked
 _FEW_VALUES = 1 << 20  # kernel values that float64 computes before float32 is prepared
+_AT_ONCE = 1 << 18  # kernel values that are one panel, and
+_TERMS_AT_ONCE = 1 << 23  # terms of all sums over them
 
 
 class PairScores:
@@ -46,7 +57,7 @@ class PairScores:
     """
 
     def __init__(self, points: PairPoints, threads: int, check: Check | None) -> None:
-        self.sides = [SideScores(side) for side in points.sides]
+        self.sides: list[SideScores] = []
         self._points = points
         self._threads = threads
         self._check = check
@@ -55,7 +66,13 @@ class PairScores:
         self._terms = np.asarray(counts, dtype=np.float64).reshape(-1, 2).sum(axis=1)
         sums = np.asarray([float(np.sum(a) + np.sum(b)) for a, b in points.alpha])
         self._totals = sums * (1.0 + rounding_factor(int(max(counts, default=0)) + 4))
-        self._find()
+        self._whole: Scores | None = None
+        values = len(self._exact.every) * len(self._exact.support)
+        if values <= _AT_ONCE and values * len(points.pairs) <= _TERMS_AT_ONCE:
+            self._whole = self._at_once()
+        else:
+            self.sides = [SideScores(side) for side in points.sides]
+            self._find()
 
     def of(self, place: int) -> Scores:
         """Return the scores of a side, in the shape of its pairs and rows.
@@ -66,8 +83,45 @@ class PairScores:
             Which of the sides.
         """
         side = self._points.sides[place]
+        if self._whole is not None:
+            begin = sum(len(some.ids) for some in self._points.sides[:place])
+            rows = np.arange(begin, begin + len(side.ids))
+            return self._whole.some(np.ix_(np.asarray(side.numbers), rows))
         terms, totals = self._terms[side.numbers, None], self._totals[side.numbers, None]
         return self.sides[place].scores(side, terms, totals)
+
+    def _at_once(self) -> Scores:
+        """Return the scores of all rows in all pairs, those of other groups included."""
+        if self._check is not None:
+            self._check()
+        points, exact = self._points, self._exact
+        n_pairs = len(points.pairs)
+        panel = exact.panels.panel(points.rows, exact.every)
+        columns = exact.panels.columns(points.rows, exact.support)
+        # Sums over the second group of every pair, whose labels are +1, and over the first.
+        weights = np.zeros((len(exact.support), 2, n_pairs))
+        begin = 0
+        for side in points.sides:
+            own = slice(begin, begin + side.n_support)
+            which = np.where(side.signs[:, 0] > 0.0, 0, 1)
+            weights[own, which, side.numbers] = side.alpha[:, : side.n_support].T
+            begin += side.n_support
+        in_sums = weights.reshape(len(exact.support), 2 * n_pairs) * columns.factors[:, None]
+        found = PanelWeights(in_sums, np.float64)
+        values = exact.panels.values(panel, columns)
+        plus, minus = (found.sums(values) * panel.factors[:, None]).T.reshape(2, n_pairs, -1)
+        if points.kernel.is_never_negative:
+            magnitude = plus + minus
+        else:
+            sizes = found.sums(np.abs(values, out=values)) * panel.factors[:, None]
+            magnitude = sizes.T.reshape(2, n_pairs, -1).sum(axis=0)
+        relative, absolute = exact.error(panel)
+        return total_scores(
+            (plus, minus, magnitude),
+            (relative, absolute),
+            self._terms[:, None],
+            self._totals[:, None],
+        )
 
     def _find(self) -> None:
         """Compute all values, those that float32 decides in float32."""

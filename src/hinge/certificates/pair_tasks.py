@@ -7,6 +7,7 @@ the bits do not depend on threads.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -67,16 +68,36 @@ class SideScores:
         terms, totals : ndarray of shape (n_pairs, 1)
             How many support vectors the pairs have, and bounds on the sums of their coefficients.
         """
-        magnitude = self.own_size + self.other_size
-        summed = (terms + 16.0) * UNIT_ROUNDOFF
-        inexact = self.relative + summed / (1.0 - summed) + 8.0 * UNIT_ROUNDOFF
         is_second = side.signs > 0.0
-        return Scores(
+        sums = (
             np.where(is_second, self.own, self.other),
             np.where(is_second, self.other, self.own),
-            magnitude,
-            bounded_error(inexact, magnitude, self.absolute * totals),
+            self.own_size + self.other_size,
         )
+        return total_scores(sums, (self.relative, self.absolute), terms, totals)
+
+
+def total_scores(
+    sums: tuple[Floats, Floats, Floats],
+    errors: tuple[Floats, Floats],
+    terms: Floats,
+    totals: Floats,
+) -> Scores:
+    """Return scores with bounds on their errors.
+
+    Parameters
+    ----------
+    sums : tuple of ndarray of shape (n_pairs, n)
+        Sums over the second and over the first group, and of absolute values over both.
+    errors : tuple of ndarray
+        Relative and absolute error bounds of kernel values.
+    terms, totals : ndarray of shape (n_pairs, 1)
+        How many support vectors the pairs have, and bounds on the sums of their coefficients.
+    """
+    relative, absolute = errors
+    summed = (terms + 16.0) * UNIT_ROUNDOFF
+    inexact = relative + summed / (1.0 - summed) + 8.0 * UNIT_ROUNDOFF
+    return Scores(*sums, bounded_error(inexact, sums[2], absolute * totals))
 
 
 class Arithmetic:
@@ -88,20 +109,29 @@ class Arithmetic:
         The points.
     dtype : dtype
         The arithmetic.
+
+    Attributes
+    ----------
+    support, every : ndarray of int64
+        The support vectors and the rows of all sides, one side after another.
     """
 
     def __init__(self, points: PairPoints, dtype: Any) -> None:
-        sides = points.sides
+        sides, rows = points.sides, points.rows
         self._points = points
-        support = np.concatenate([side.ids[: side.n_support] for side in sides])
-        every = np.concatenate([side.ids for side in sides])
-        rows = points.rows
-        self._n_support = len(support)
-        self.panels = ProductPanels(points.kernel, (rows, support), (rows, every), dtype)
-        self._columns = {
-            side.group: self.panels.columns(rows, side.ids[: side.n_support]) for side in sides
-        }
+        self.support = np.concatenate([side.ids[: side.n_support] for side in sides])
+        self.every = np.concatenate([side.ids for side in sides])
+        self.panels = ProductPanels(points.kernel, (rows, self.support), (rows, self.every), dtype)
         self._sides = {side.group: side for side in sides}
+
+    @cached_property
+    def _columns(self) -> dict[int, Columns]:
+        """The support vectors of every group, prepared."""
+        rows = self._points.rows
+        return {
+            group: self.panels.columns(rows, side.ids[: side.n_support])
+            for group, side in self._sides.items()
+        }
 
     def own(self, side: Side) -> Weighted:
         """Return the support vectors of a group, with their weights in all of its pairs."""
@@ -130,7 +160,7 @@ class Arithmetic:
         """
         kind = self.panels.dtype
         relative, absolute = self.panels.error(panel.norms)
-        return relative + sum_error(kind), absolute + sum_loss(kind, self._n_support)
+        return relative + sum_error(kind), absolute + sum_loss(kind, len(self.support))
 
     def sums(self, panel: Panel, weighted: Weighted) -> tuple[Floats, Floats]:
         """Return the sums of kernel values times weights, and of their absolute values."""

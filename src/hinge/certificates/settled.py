@@ -28,7 +28,7 @@ from hinge.block_map import map_blocks, map_numbers
 from hinge.certificates.row_groups import WORTH_SHARING, map_groups
 from hinge.errors import InvalidDataError
 from hinge.inequality import rounding_factor, score_bounds, score_rounding
-from hinge.losses import largest_intercept, smallest_intercept
+from hinge.losses import Loss, largest_intercept, smallest_intercept
 from hinge.problem import Intercept, Problem
 from hinge.result import Point
 from hinge.rows import Block, Rows
@@ -205,11 +205,14 @@ def _intercept_interval(
     lower, upper = ball.bounds_of(problem.rows, check, threads)
     if problem.is_hard:
         return _hard_interval(problem, lower, upper)
-    return intercept_interval(problem, lower, upper, check, threads)
+    rows = problem.loss, problem.signs, problem.costs
+    return intercept_interval(*rows, lower, upper, check, threads)
 
 
 def intercept_interval(
-    problem: Problem,
+    loss: Loss,
+    signs: NDArray[np.int8] | Floats,
+    costs: Floats,
     lower: Floats,
     upper: Floats,
     check: Callable[[], None] | None,
@@ -219,8 +222,10 @@ def intercept_interval(
 
     Parameters
     ----------
-    problem : Problem
-        A problem with C finite.
+    loss : Loss
+        The loss of a margin.
+    signs, costs : ndarray of shape (n_samples,)
+        Labels and finite costs of the rows.
     lower, upper : ndarray of shape (n_samples,)
         Bounds on the optimum's scores without intercept; of any size for rows without cost.
     check : callable or None
@@ -228,13 +233,12 @@ def intercept_interval(
     threads : int, default=1
         From two on, each end has one of its own, if there are many rows.
     """
-    costs = problem.costs
 
     def end(number: int) -> list[float]:
         find, scores = ((smallest_intercept, upper), (largest_intercept, lower))[number]
-        return [find(problem.loss, scores, problem.signs, costs, check)]
+        return [find(loss, scores, signs, costs, check)]
 
-    share = threads if problem.n_rows >= WORTH_SHARING else 1
+    share = threads if len(signs) >= WORTH_SHARING else 1
     low, high = map_numbers(end, 2, list.__add__, threads=share)
     return widened(low, high)
 

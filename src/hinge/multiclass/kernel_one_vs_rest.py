@@ -8,12 +8,12 @@ bits of the sums that are made of it.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from hinge.certificates import KernelRegion
 from hinge.multiclass.binary_fits import Family, Plan, solve_family
 from hinge.multiclass.class_rest import ClassesAgainstRest
 from hinge.multiclass.labels import Objective
@@ -68,7 +68,7 @@ def solve_against_rest(
 def without_data(solution: Solution) -> Solution:
     """Return the solution with a certificate that holds its support vectors and no other row.
 
-    A copy of a region keeps no more, as a pickle; a copy of the rows can be dropped then.
+    A copy of the rows can be dropped then.
 
     Parameters
     ----------
@@ -76,5 +76,7 @@ def without_data(solution: Solution) -> Solution:
         A solution without its state.
     """
     certificate = solution.certificate
-    trimmed = replace(certificate, region=copy.copy(certificate.region))
+    if not isinstance(certificate.region, KernelRegion):
+        return solution
+    trimmed = replace(certificate, region=certificate.region.without_data())
     return replace(solution, certificate=trimmed)
