@@ -11,7 +11,8 @@ import pytest
 import scipy.sparse as sp
 
 from hinge import Point, Problem, Stop, solve
-from hinge.certificates import gap, pair_gap, pair_scores, pair_tasks
+from hinge.certificates import gap, pair_blocks, pair_gap, pair_scores, pair_tasks
+from hinge.certificates.kernel_panels import ProductPanels
 from hinge.certificates.pair_gap import pair_gaps
 from hinge.certificates.pair_groups import PairPoints
 from hinge.kernels import RBF, InnerProductKernel, Linear, Polynomial, Sigmoid
@@ -157,13 +158,50 @@ def test_what_float32_decides_is_not_computed_again(monkeypatch: pytest.MonkeyPa
 def test_threads_change_no_bit(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     _go(way, monkeypatch)
     monkeypatch.setattr(pair_scores, "_TASK_ROWS", 16)
-    for module in (pair_scores, pair_tasks):
+    monkeypatch.setattr(pair_scores, "_TASK_VALUES", 64)
+    for module in (pair_scores, pair_tasks, pair_blocks):
         monkeypatch.setattr(module, "PANEL_ROWS", 8)
     case = Case(RBF(0.5))
     one, two = pair_gaps(case.points), pair_gaps(case.points, threads=2)
     for a, b in zip(one, two, strict=True):
         assert (a.primal, a.dual, a.gap, a.kkt) == (b.primal, b.dual, b.gap, b.kkt)
         assert a.region.offsets == b.region.offsets
+
+
+@EXTENDED
+@pytest.mark.parametrize("kernel", [RBF(0.5), Polynomial(3, 0.5, 0.1)], ids=repr)
+def test_support_vectors_of_a_pair_meet_once(kernel: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    _go("in float32 first", monkeypatch)
+    case = Case(kernel, n=400)
+    met: list[int] = []
+    values = ProductPanels.values
+
+    def counted(self: Any, panel: Any, columns: Any) -> Any:
+        found = values(self, panel, columns)
+        if self.dtype == np.float64:
+            met.append(found.size)
+        return found
+
+    monkeypatch.setattr(ProductPanels, "values", counted)
+    monkeypatch.setattr(pair_scores.PairScores, "_is_worth_it", lambda *_: True)
+    monkeypatch.setattr(pair_scores.PairScores, "_open", lambda _, __, wanted: wanted & False)
+    pair_gaps(case.points)
+    own = sum(side.n_support**2 for side in case.points.sides)
+    assert sum(met) == own + sum(
+        np.count_nonzero(a) * np.count_nonzero(b) for a, b in case.points.alpha
+    )
+    monkeypatch.undo()
+    _go("in float32 first", monkeypatch)
+    whole = pair_gaps(case.points)
+    # In tasks and panels so small that some have no more than a row.
+    monkeypatch.setattr(pair_scores, "_TASK_VALUES", 64)
+    for module in (pair_tasks, pair_blocks):
+        monkeypatch.setattr(module, "PANEL_ROWS", 7)
+    monkeypatch.setattr(pair_tasks, "PANEL_COLUMNS", 5)
+    for (problem, point), a, b in zip(case.alone(), pair_gaps(case.points), whole, strict=True):
+        verify_certificate(problem, point, a)
+        assert a.primal == pytest.approx(b.primal, rel=1e-12)
+        assert a.kkt == pytest.approx(b.kkt, rel=1e-9)
 
 
 def test_many_support_vectors_are_taken_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:

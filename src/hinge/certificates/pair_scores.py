@@ -11,6 +11,7 @@ one panel, and the sums in all pairs one product.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from hinge.block_map import map_numbers
 from hinge.certificates.kernel_scores import Scores, decides_most, nothing, surely_beyond
 from hinge.certificates.kernel_weights import PanelWeights
+from hinge.certificates.pair_blocks import Block, Half
 from hinge.certificates.pair_groups import PairPoints, Side
 from hinge.certificates.pair_tasks import (
     PANEL_ROWS,
@@ -132,7 +134,7 @@ class PairScores:
             every = [np.ones_like(support) for support in supports]
             self._compute(self._exact, every, is_first=True)
             return
-        self._compute(self._exact, supports, is_first=True)
+        self._compute_support(supports)
         rest = [~support for support in supports]
         singles = Arithmetic(self._points, np.float32)
         if self._is_worth_it(singles):
@@ -140,11 +142,40 @@ class PairScores:
             rest = [self._open(place, some) for place, some in enumerate(rest)]
         self._compute(self._exact, rest)
 
+    def _compute_support(self, supports: list[Flags]) -> None:
+        """Compute the values of support vectors in their pairs, and their own sums in all."""
+        self._compute(self._exact, supports, is_first=True, own_alone=True)
+        halves: list[list[Half]] = [[] for _ in self._points.pairs]
+        for side, scores in zip(self._points.sides, self.sides, strict=True):
+            for place, number in enumerate(side.numbers):
+                halves[number].append(Half(side, scores, place))
+        blocks = [Block(one, two, self._exact, _TASK_VALUES) for one, two in halves]
+        tasks = [(block, number) for block in blocks for number in range(len(block))]
+        self._share_out([partial(block.run, number) for block, number in tasks])
+        for block in blocks:
+            block.finish()
+
+    def _share_out(self, tasks: list[Callable[[], None]]) -> None:
+        """Do all tasks, in any order."""
+        if tasks:
+            map_numbers(
+                lambda number: tasks[number](),
+                len(tasks),
+                nothing,
+                threads=self._threads,
+                check=self._check,
+            )
+
     def _compute(
-        self, arithmetic: Arithmetic, wanted: list[Flags], *, is_first: bool = False
+        self,
+        arithmetic: Arithmetic,
+        wanted: list[Flags],
+        *,
+        is_first: bool = False,
+        own_alone: bool = False,
     ) -> None:
-        """Compute the values of some rows in some pairs, in an arithmetic."""
-        tasks: list[Task] = []
+        """Compute the values of some rows in some pairs, or with their own group alone."""
+        tasks: list[Callable[[], None]] = []
         for side, scores, flags in zip(self._points.sides, self.sides, wanted, strict=True):
             rows = np.flatnonzero(flags.any(axis=0))
             # The first turn, in float64, has given support vectors their own sums in all pairs.
@@ -152,15 +183,9 @@ class PairScores:
             size = self._task_rows(side)
             for start in range(0, len(rows), size):
                 part = rows[start : start + size]
-                tasks.append(Task(side, scores, part, first, flags[:, part]))
-        if tasks:
-            map_numbers(
-                lambda number: tasks[number].run(arithmetic),
-                len(tasks),
-                nothing,
-                threads=self._threads,
-                check=self._check,
-            )
+                others = np.zeros_like(flags[:, part]) if own_alone else flags[:, part]
+                tasks.append(partial(Task(side, scores, part, first, others).run, arithmetic))
+        self._share_out(tasks)
 
     def _task_rows(self, side: Side) -> int:
         """Return how many rows of a group a task has."""

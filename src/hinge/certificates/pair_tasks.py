@@ -149,6 +149,20 @@ class Arithmetic:
             weights[-1][:, k] = alpha[used]
         return self._cut(joined(columns), np.concatenate(weights))
 
+    def facing(self, side: Side, place: int) -> list[tuple[Columns, Floats]]:
+        """Return the support vectors of the other group of a pair in pieces, with their weights."""
+        facing = self._sides[side.others[place]]
+        alpha = facing.alpha[facing.place_of(side.numbers[place]), : facing.n_support]
+        used, whole = np.flatnonzero(alpha), self._columns[facing.group]
+        cuts = [used[k : k + PANEL_COLUMNS] for k in range(0, len(used), PANEL_COLUMNS)]
+        pieces = [whole.some(cut) for cut in cuts]
+        return [(c, alpha[cut] * c.factors) for c, cut in zip(pieces, cuts, strict=True)]
+
+    @property
+    def never_cancels(self) -> bool:
+        """Whether no kernel value is negative."""
+        return bool(self._points.kernel.is_never_negative)
+
     def panel(self, side: Side, which: Ids) -> Panel:
         """Return some rows of a group, prepared."""
         return self.panels.panel(self._points.rows, side.ids[which])
@@ -168,7 +182,7 @@ class Arithmetic:
         for columns, weights in weighted:
             values = self.panels.values(panel, columns)
             parts = [weights.sums(values)]
-            if not self._points.kernel.is_never_negative:
+            if not self.never_cancels:
                 parts.append(weights.sums(np.abs(values, out=values)))
             found = parts if not found else [a + b for a, b in zip(found, parts, strict=True)]
         scaled = [(part * panel.factors[:, None]).T for part in found]
@@ -216,9 +230,11 @@ class Task:
             own = arithmetic.own(self.side)
             for cut, panel in zip(cuts, panels, strict=True):
                 self._add_own(arithmetic, self.rows[cut], panel, own)
+        together = np.flatnonzero(self.wanted.any(axis=1))
+        if not len(together):
+            return
         errors = [arithmetic.error(panel) for panel in panels]
         # Where most is wanted, all pairs together are one product.
-        together = np.flatnonzero(self.wanted.any(axis=1))
         apart = [together] if np.mean(self.wanted[together]) >= _MOST else together[:, None]
         for places in apart:
             others = arithmetic.others(self.side, places)
