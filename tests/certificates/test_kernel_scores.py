@@ -46,6 +46,7 @@ KERNELS: list[Kernel] = [
     Linear(),
     Polynomial(3, 0.5, 1.0),
     Polynomial(2, -0.3, 0.5),
+    Polynomial(1, 1.0, 0.0),
     RBF(0.3),
     RBF(30.0),  # exponents too large to be split off
     Sigmoid(0.2, 0.1),
@@ -55,6 +56,7 @@ KERNELS: list[Kernel] = [
     Normalised(Linear()),
     CallableKernel(lambda A, B: np.asarray((A @ B.T).todense() if sp.issparse(A) else A @ B.T)),
 ]
+PLAIN = Polynomial(1, 1.0, 0.0)  # inner products, without the weights of a linear machine
 FORMS = [
     "dense",
     "float32",
@@ -118,6 +120,7 @@ def small_panels(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "PANEL_COLUMNS", 9)
     monkeypatch.setattr(kernel_panels, "_SINGLE_TERMS", 2)
     monkeypatch.setattr(kernel_weights, "_SINGLE_SUM", 4)
+    monkeypatch.setattr(kernel_scores, "_ONE_PANEL", 0)
     monkeypatch.setattr(kernel_machine, "_PREPARED_BYTES", 2000)
     monkeypatch.setattr(kernel_operands, "_WORTH_PAIRING", 1)
     for module in (kernel_stacks, kernel_operands, kernel_panels, kernel_scores):
@@ -222,7 +225,7 @@ def test_support_vectors_may_be_zero(kernel: Kernel, sparse: bool) -> None:
     assert (np.abs(own.values - exact[machine.ids]) <= own.error).all()
 
 
-@pytest.mark.parametrize("kernel", [RBF(0.05), Linear()], ids=repr)
+@pytest.mark.parametrize("kernel", [RBF(0.05), PLAIN], ids=repr)
 def test_frequent_and_rare_features_are_told_apart(kernel, monkeypatch) -> None:
     rng = np.random.default_rng(0)
     rows = Rows(_data("words", 300, rng))
@@ -283,7 +286,7 @@ def _machine(problem: Problem, n_support: int, seed: int = 0) -> Point:
 
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "huber"])
-@pytest.mark.parametrize("kernel", [RBF(0.05), Polynomial(2, 0.2, 1.0), Linear()], ids=repr)
+@pytest.mark.parametrize("kernel", [RBF(0.05), Polynomial(2, 0.2, 1.0), PLAIN], ids=repr)
 def test_rows_that_float32_decides_change_nothing(kernel, loss, sparse, monkeypatch) -> None:
     X, y = _blobs(3000, 5)
     X = sp.csr_array(X * (np.random.default_rng(1).random(X.shape) < 0.15)) if sparse else X

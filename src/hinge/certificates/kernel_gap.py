@@ -56,10 +56,11 @@ def kernel_gap(
             nan, inf = math.nan, math.inf
             return Certificate(nan, -inf, inf, inf, inf, inf, (OUTSIDE,))
         scores = training_scores(problem, point, threads, check)
-        found = certificates_of(KernelPoints.of(problem, point), scores)[0]
+        points = KernelPoints.of(problem, point)
+        found = certificates_of(points, scores)[0]
         where = None
         if region and math.isfinite(found.gap):
-            where = kernel_region(problem, point, scores, found.gap, check)
+            where = kernel_region(problem, points, scores, found.gap, check)
     return replace(found, region=where)
 
 

@@ -102,9 +102,16 @@ class DenseOperands(Operands):
         self._features = _features_in_use(*support)
         self._centre: Floats | None = None
         if may_move:
-            self._centre = _mean(*support)
-            if _FAR_OFF * self.reach(*support) > largest_norm(*support):
-                self._centre = None
+            self._centre = self._worthwhile_centre(support)
+
+    def _worthwhile_centre(self, support: Wanted) -> Floats | None:
+        """Return the mean of the support vectors, if they lie far off beside their distances."""
+        centre, largest = _mean(*support), largest_norm(*support)
+        # One of them is as far from the mean as this is nearer to zero, at the least.
+        if _FAR_OFF * (largest - float(np.linalg.norm(centre))) > largest:
+            return None
+        self._centre = centre
+        return None if _FAR_OFF * self.reach(*support) > largest else centre
 
     def rows(self, rows: Rows, ids: Ids) -> tuple[Any, Floats]:
         """Return some rows, centred if that is worth its while."""

@@ -35,7 +35,6 @@ from hinge.errors import InvalidDataError
 from hinge.inequality import UNIT_ROUNDOFF, score_bounds
 from hinge.kernels import Kernel
 from hinge.problem import Intercept, Problem
-from hinge.result import Point
 from hinge.rows import Rows
 from hinge.threads import single_threaded_blas
 
@@ -219,7 +218,7 @@ def origins(points: KernelPoints, scores: Scores) -> Origin:
 
 def kernel_region(
     problem: Problem,
-    point: Point,
+    points: KernelPoints,
     scores: Scores,
     gap: float,
     check: Callable[[], None] | None = None,
@@ -230,8 +229,8 @@ def kernel_region(
     ----------
     problem : Problem
         A problem with a kernel.
-    point : Point
-        The machine.
+    points : KernelPoints
+        The machine alone.
     scores : Scores
         Its scores at the training rows.
     gap : float
@@ -249,7 +248,6 @@ def kernel_region(
     if not kernel.knows_new_rows:
         return None
     radius = math.sqrt(gap) * (1.0 + 4.0 * UNIT_ROUNDOFF)
-    points = KernelPoints.of(problem, point)
     support = np.flatnonzero(points.pulls)
     measured: Frame | LaterFrame = Frame()
     if problem.intercept is Intercept.FREE:

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hinge.block_map import map_numbers
+from hinge.certificates.kernel_linear import LinearSums, has_weights
 from hinge.certificates.kernel_machine import Cut, Machine, row_factors
 from hinge.certificates.kernel_operands import PANEL_ROWS, Wanted
 from hinge.certificates.kernel_panels import PANEL_COLUMNS, Columns, Panel, Panels
@@ -40,6 +41,7 @@ Check = Callable[[], None]
 Signs = NDArray[np.int8] | Floats
 
 _FEW_VALUES = 1 << 19  # which take less time than telling support vectors and other rows apart
+_ONE_PANEL = 1 << 17  # which are one
 _FEW_ROWS = 1024  # so few are computed in float64 at once
 _WORTH_IT = 0.5  # of a margin: a bound on errors that leaves most rows decided
 _USEFUL = 0.1  # a relative error beyond this bounds nothing
@@ -54,7 +56,7 @@ class Scores:
     plus, minus : ndarray of shape (n,)
         Sums over the support vectors of positive and of negative coefficient, of ``|b_j| k_j``.
     magnitude : ndarray of shape (n,)
-        The sum of ``|b_j| |k_j|`` over all of them, which rounding is relative to.
+        The sum of ``|b_j| |k_j|`` over all of them, or more, which rounding is relative to.
     error : ndarray of shape (n,)
         Bound on the rounding error of their difference, and of their sum.
     """
@@ -107,15 +109,28 @@ class _Sums:
         # A panel's sum, then the sums of panels one after another, or in a tree.
         n = len(machine.ids)
         summed = min(n, max(PANEL_COLUMNS, PANEL_ROWS)) + 2 * (n // PANEL_ROWS) + 8
-        inexact = relative + (rounding_factor(summed) + sum_error(panels.dtype))
-        inexact += machine.weight_error + 8.0 * UNIT_ROUNDOFF
-        if machine.has_factors:
-            factors, errors = row_factors(machine.kernel, *wanted)
-            plus, minus, magnitude = plus * factors, minus * factors, magnitude * factors
-            absolute = absolute * factors
-            inexact += errors
-        error = bounded_error(inexact, magnitude, absolute * machine.total)
-        return Scores(plus, minus, magnitude, error)
+        relative = relative + (rounding_factor(summed) + sum_error(panels.dtype))
+        sums = np.stack((plus, minus, magnitude))
+        return _with_factors(machine, wanted, sums, (relative, absolute * machine.total))
+
+
+def _with_factors(
+    machine: Machine, wanted: Wanted, sums: Floats, errors: tuple[Floats, Floats]
+) -> Scores:
+    """Return scores with the factors of their rows, given bounds on relative and other errors."""
+    relative, absolute = errors
+    relative = relative + (machine.weight_error + 8.0 * UNIT_ROUNDOFF)
+    if machine.has_factors:
+        factors, inexact = row_factors(machine.kernel, *wanted)
+        sums, absolute, relative = sums * factors, absolute * factors, relative + inexact
+    plus, minus, magnitude = sums
+    return Scores(plus, minus, magnitude, bounded_error(relative, magnitude, absolute))
+
+
+def _linear_scores(machine: Machine, wanted: Wanted, threads: int, check: Check | None) -> Scores:
+    """Return the scores of some rows of a machine that is its weights."""
+    sums, *errors = LinearSums(machine, check).of(wanted, threads, check)
+    return _with_factors(machine, wanted, sums, (errors[0], errors[1]))
 
 
 def bounded_error(relative: Floats, magnitude: Floats, absolute: Floats) -> Floats:
@@ -266,8 +281,11 @@ def scores_at(
     sums = _Sums(n)
     if not len(machine.ids) or not n:
         return Scores.zeros(n)
+    if panels is None and has_weights(machine):
+        return _linear_scores(machine, wanted, threads, check)
     panels = panels or machine.panels(wanted)
-    height = panel_rows(machine)
+    # Few values are one panel: what a panel costs beside them is more.
+    height = n if n * len(machine.ids) <= _ONE_PANEL else panel_rows(machine)
     heights = [(start, min(start + height, n)) for start in range(0, n, height)]
     stacks = Stacks(machine, panels, wanted, heights)
     for cuts in machine.loads():
@@ -282,6 +300,8 @@ def support_scores(machine: Machine, threads: int = 1, check: Check | None = Non
     if not n:
         return Scores.zeros(0)
     wanted = (machine.rows, machine.ids)
+    if has_weights(machine):
+        return _linear_scores(machine, wanted, threads, check)
     sums = _Sums(n)
     panels = machine.panels(wanted)
     # Panels of rows lie within panels of columns, so that the diagonal is met in one piece.
@@ -320,7 +340,8 @@ def training_scores(
     machine = machine_of(problem, point)
     scores = Scores.zeros(problem.n_rows)
     counting = np.flatnonzero((problem.costs > 0) | (point.dual_coef != 0.0))
-    if len(counting) < _FEW_ROWS and len(machine.ids) * len(counting) <= _FEW_VALUES:
+    are_few = len(counting) < _FEW_ROWS and len(machine.ids) * len(counting) <= _FEW_VALUES
+    if are_few or has_weights(machine):
         everything = (problem.rows, counting)
         scores.put(everything[1], scores_at(machine, everything, threads, check))
         return scores

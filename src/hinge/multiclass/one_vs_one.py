@@ -57,6 +57,8 @@ def solve_one_vs_one(
     shared = pairs.shared(rows, objective.kernel)
     solutions = solve_together(shared, pairs, objective, warm, plan, flag)
     left = [number for number in range(len(pairs)) if number not in solutions]
+    if not left:
+        return [solutions[number] for number in range(len(pairs))]
     family = Family(
         make=lambda place: pairs.problem(shared, objective, left[place]),
         untrained=lambda place: Point(np.zeros(0), 0.0, np.zeros(pairs.size(left[place]))),
