@@ -65,7 +65,7 @@ class LinearSums:
         for cut in self._cuts:
             if check is not None:
                 check()
-            matrix = _in_float64(rows.take(machine.ids[slice(*cut)]).matrix)
+            matrix = in_float64(rows.take(machine.ids[slice(*cut)]).matrix)
             weights = machine.weights[slice(*cut)]
             self._weights[:, machine.side(cut)] += matrix.T @ weights
             self._sizes += abs(matrix).T @ weights
@@ -93,7 +93,7 @@ class LinearSums:
         size = max(PANEL_ROWS, _PART_VALUES * rows.n_rows // max(1, rows.n_stored))
 
         def sums(number: int) -> list[Floats]:
-            matrix = _in_float64(rows.take(ids[number * size : (number + 1) * size]).matrix)
+            matrix = in_float64(rows.take(ids[number * size : (number + 1) * size]).matrix)
             signed = np.asarray(matrix @ self._weights).T
             return [np.vstack((signed, abs(matrix) @ self._sizes))]
 
@@ -105,10 +105,30 @@ class LinearSums:
         machine, (rows, ids) = self._machine, wanted
         terms = max(rows.longest_row, machine.rows.longest_row)
         relative = rounding_factor(PANEL_ROWS + len(self._cuts) + terms + 4)
-        reach = rows.norm_bounds(rows.squared_norms[ids])
-        lost = _LOST * (len(machine.ids) + terms) * (1.0 + terms) * (1.0 + reach)
-        return np.full(len(ids), relative), lost
+        return np.full(len(ids), relative), lost_to_underflow(wanted, len(machine.ids), terms)
 
 
-def _in_float64(matrix: Any) -> Any:
+def lost_to_underflow(wanted: Wanted, n_support: int, terms: int) -> Floats:
+    """Return bounds on what underflow takes from the sums of some rows.
+
+    Parameters
+    ----------
+    wanted : tuple of Rows and ndarray of int
+        The rows: of which data, and which.
+    n_support, terms : int
+        How many support vectors there are, and the most values that one of them or a row has.
+    """
+    rows, ids = wanted
+    reach = rows.norm_bounds(rows.squared_norms[ids])
+    return np.asarray(_LOST * (n_support + terms) * (1.0 + terms) * (1.0 + reach))
+
+
+def in_float64(matrix: Any) -> Any:
+    """Return a dense or sparse matrix in float64.
+
+    Parameters
+    ----------
+    matrix : ndarray or csr_array
+        The matrix.
+    """
     return matrix.astype(np.float64, copy=False)

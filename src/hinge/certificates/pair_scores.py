@@ -21,6 +21,7 @@ from hinge.certificates.kernel_scores import Scores, decides_most, nothing, sure
 from hinge.certificates.kernel_weights import PanelWeights
 from hinge.certificates.pair_blocks import Block, Half
 from hinge.certificates.pair_groups import PairPoints, Side
+from hinge.certificates.pair_linear import PairWeights
 from hinge.certificates.pair_tasks import (
     PANEL_ROWS,
     Arithmetic,
@@ -29,6 +30,7 @@ from hinge.certificates.pair_tasks import (
     total_scores,
 )
 from hinge.inequality import rounding_factor
+from hinge.kernels import Linear
 
 Flags = NDArray[np.bool_]
 Check = Callable[[], None]
@@ -63,12 +65,16 @@ class PairScores:
         self._points = points
         self._threads = threads
         self._check = check
-        self._exact = Arithmetic(points, np.float64)
         counts = [np.count_nonzero(alpha) for pair in points.alpha for alpha in pair]
         self._terms = np.asarray(counts, dtype=np.float64).reshape(-1, 2).sum(axis=1)
         sums = np.asarray([float(np.sum(a) + np.sum(b)) for a, b in points.alpha])
         self._totals = sums * (1.0 + rounding_factor(int(max(counts, default=0)) + 4))
         self._whole: Scores | None = None
+        if isinstance(points.kernel, Linear):
+            self.sides = [SideScores(side) for side in points.sides]
+            self._share_out(PairWeights(points, self._totals).tasks(self.sides, _TASK_ROWS))
+            return
+        self._exact = Arithmetic(points, np.float64)
         values = len(self._exact.every) * len(self._exact.support)
         if values <= _AT_ONCE and values * len(points.pairs) <= _TERMS_AT_ONCE:
             self._whole = self._at_once()
