@@ -29,7 +29,7 @@ def _check(values: np.ndarray, weights: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("shape", [(1,), (15,), (16,), (17,), (512,), (300, 4)])
+@pytest.mark.parametrize("shape", [(1,), (63,), (64,), (65,), (512,), (300, 4)])
 @pytest.mark.parametrize("scale", [1e-300, 1e-44, 1e-30, 1.0, 1e30, 1e44, 1e300])
 def test_sums_are_within_their_bounds(dtype, shape, scale, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -57,9 +57,9 @@ def test_values_that_underflow_are_within_their_bounds() -> None:
 
 
 def test_a_sum_in_which_every_term_is_lost_is_within_its_bound() -> None:
-    values = np.full((4, 16), 2.0**-24.5, dtype=np.float32)
+    values = np.full((4, 64), 2.0**-24.5, dtype=np.float32)
     values[:, 0] = 1.0
-    assert _check(values, np.ones(16)) > 0.01
+    assert _check(values, np.ones(64)) > 0.01
 
 
 def test_what_overflows_is_not_taken_for_a_number() -> None:

@@ -40,7 +40,7 @@ from hinge.threads import single_threaded_blas
 
 Floats = NDArray[np.float64]
 
-FEW_ROWS = 1 << 14  # whose scores are kept until somebody asks for the interval of an intercept
+FEW_ROWS = 1 << 15  # whose scores are kept until somebody asks for the interval of an intercept
 _ROUNDINGS = 32.0 * UNIT_ROUNDOFF  # of the few sums that make a distance
 
 

@@ -24,7 +24,7 @@ from hinge.inequality import rounding_factor
 Floats = NDArray[np.float64]
 
 SINGLE_UNIT = 2.0**-24  # the unit roundoff of float32
-_SINGLE_SUM = 16  # values that are summed at a time in float32
+_SINGLE_SUM = 64  # values that are summed at a time in float32
 _SMALLEST = 2.0**-100  # in parts of the largest weight: far above what underflows
 _LOST = 2.0**-148  # of a product that underflows, in parts of the largest weight, at the most
 
