@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
+from hinge.certificates.kernel_sums import sums_above
 from hinge.certificates.kernel_weights import PanelWeights, sum_error, sum_loss
 
 pytestmark = pytest.mark.skipif(
@@ -72,3 +75,17 @@ def test_no_weight_is_no_sum() -> None:
     values = np.ones((2, 3), dtype=np.float32)
     assert PanelWeights(np.zeros(3), np.float32).sums(values).tolist() == [0.0, 0.0]
     assert sum_error(np.float64) == sum_loss(np.float64, 10) == 0.0
+
+
+def test_bounds_on_sums_are_bounds(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    ends = np.asarray([0, 0, 7, 400, 400, 1000, 1000])
+    for scale in (1e-300, 1.0, 1e300):
+        terms = scale * rng.random(1000) * 10.0 ** rng.uniform(-9, 0, size=1000)
+        above = sums_above(terms, ends)
+        parts = [terms[a:b].astype(np.longdouble) for a, b in itertools.pairwise(ends)]
+        exact = np.asarray([np.sum(np.sort(part)) for part in parts])
+        assert (above >= exact).all()
+        assert (above <= exact * (1.0 + 1e-11)).all()
+    assert sums_above(np.asarray([1.0, np.inf, np.nan]), np.asarray([0, 2, 3]))[0] == np.inf
+    assert np.isnan(sums_above(np.asarray([1.0, np.inf, np.nan]), np.asarray([0, 2, 3]))[1])

@@ -97,8 +97,7 @@ def _violations(points: KernelPoints, scores: Scores) -> list[Measured]:
     slack = margin_slack(intercept, scores)
     rows = row_violations(points.loss, margins, slack, points.alpha, points.costs)
     worst = zip(*(points.largest(numbers).tolist() for numbers in rows), strict=True)
-    balance, total = points.sums(points.pulls), points.sums(np.abs(points.pulls))
-    sums = zip(balance.tolist(), total.tolist(), strict=True)
+    sums = zip(points.balance.tolist(), points.total.tolist(), strict=True)
     return [
         worst_of(Measured(*found), imbalance(points.is_free, DualSums(_NO_WEIGHTS, *parts)))
         for found, parts in zip(worst, sums, strict=True)

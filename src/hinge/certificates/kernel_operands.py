@@ -77,6 +77,10 @@ class Operands(ABC):
         """Return a bound that needs no look at the rows; it may be much larger."""
         return largest_norm(rows, ids)
 
+    def squares(self, rows: Rows, ids: Ids) -> Floats:
+        """Return the squared norms of some rows, as they are measured."""
+        return np.asarray(rows.squared_norms[ids])
+
     def norms(self, squares: Floats) -> Floats:
         """Return upper bounds on norms from computed squares."""
         above = squares * (1.0 + 2.0 * rounding_factor(self.terms + 4))
@@ -136,8 +140,13 @@ class DenseOperands(Operands):
         """Return a bound on the norm of every one of some rows, from the centre."""
         if self._centre is None:
             return largest_norm(rows, ids)
-        largest = [np.max(self.norms(self.rows(rows, part)[1])) for part in parts(ids)]
-        return float(max(largest, default=0.0))
+        return float(np.max(self.norms(self.squares(rows, ids)), initial=0.0))
+
+    def squares(self, rows: Rows, ids: Ids) -> Floats:
+        """Return the squared norms of some rows, from the centre."""
+        if self._centre is None:
+            return super().squares(rows, ids)
+        return np.concatenate([np.zeros(0), *(self.rows(rows, part)[1] for part in parts(ids))])
 
     def cheap_reach(self, rows: Rows, ids: Ids) -> float:
         """Return a bound that needs no look at the rows; it may be much larger."""

@@ -258,6 +258,18 @@ class ProductPanels(Panels):
             t += panel.shift[:, None]
         return np.asarray(self._kernel.apply(t))
 
+    def norms(self, rows: Rows, ids: Ids) -> Floats:
+        """Return bounds on the norms of some rows, as they are measured.
+
+        Parameters
+        ----------
+        rows : Rows
+            The data.
+        ids : ndarray of int64
+            Which rows.
+        """
+        return self._operands.norms(self._operands.squares(rows, ids))
+
     def error(self, norms: Floats) -> tuple[Floats, Floats]:
         """Return relative and absolute error bounds of the values of rows of such norms."""
         far, terms = self._farthest, self._terms

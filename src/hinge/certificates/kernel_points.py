@@ -77,6 +77,16 @@ class KernelPoints:
         return self.signs * self.alpha
 
     @cached_property
+    def balance(self) -> Floats:
+        """The sums of the coefficients ``b = y alpha`` of every problem, correctly rounded."""
+        return self.sums(self.pulls)
+
+    @cached_property
+    def total(self) -> Floats:
+        """The sums of their absolute values, correctly rounded."""
+        return self.sums(np.abs(self.pulls))
+
+    @cached_property
     def sizes(self) -> Ids:
         """How many rows each problem has."""
         return np.diff(self.ends)

@@ -208,8 +208,7 @@ def origins(points: KernelPoints, scores: Scores) -> Origin:
     scores : Scores
         Their scores.
     """
-    sizes = np.abs(points.pulls)
-    total = points.sums(sizes)
+    sizes, total = np.abs(points.pulls), points.total
     sums = scores.plus + scores.minus
     square = points.sums(sizes * sums) + points.sums(sizes * scores.error)
     square += _ROUNDINGS * points.sums(sizes * np.abs(sums))

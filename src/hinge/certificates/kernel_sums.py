@@ -8,6 +8,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from hinge.inequality import rounding_factor
+
 Floats = NDArray[np.float64]
 Ids = NDArray[np.int64]
 
@@ -46,6 +48,23 @@ def correct_sums(terms: Floats, ends: Ids) -> Floats:
     values = terms[where].tolist()
     cuts = itertools.pairwise(np.searchsorted(where, ends).tolist())
     return np.asarray([_sum(values[first:last]) for first, last in cuts])
+
+
+def sums_above(terms: Floats, ends: Ids) -> Floats:
+    """Return upper bounds on the sums of consecutive parts of some terms, quickly.
+
+    Parameters
+    ----------
+    terms : ndarray of shape (n,)
+        What to sum, not negative; what is not finite stays so.
+    ends : ndarray of int64 of shape (m + 1,)
+        Where every part begins, and where the last one ends.
+    """
+    sums = np.zeros(len(ends) - 1)
+    is_there = np.diff(ends) > 0
+    if is_there.any():
+        sums[is_there] = np.add.reduceat(terms, ends[:-1][is_there])
+    return sums * (1.0 + rounding_factor(len(terms)))
 
 
 def _sum(terms: list[float]) -> float:

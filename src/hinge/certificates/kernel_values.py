@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hinge.certificates.kernel_points import KernelPoints
 from hinge.certificates.kernel_scores import Scores, Signs, lowest_margins
-from hinge.certificates.kernel_sums import correct_sums
+from hinge.certificates.kernel_sums import correct_sums, sums_above
 from hinge.inequality import UNIT_ROUNDOFF
 from hinge.losses import Loss
 
@@ -46,7 +46,7 @@ def squares(pulls: Floats, scores: Scores, ends: Ids) -> Bounded:
     """
     quadratic = correct_sums(pulls * scores.values, ends)
     size = scores.error + _FEW_ROUNDINGS * np.abs(scores.values)
-    spread = correct_sums(np.abs(pulls) * size, ends)
+    spread = sums_above(np.abs(pulls) * size, ends)
     return Bounded(quadratic, (quadratic + spread) + _FEW_ROUNDINGS * (np.abs(quadratic) + spread))
 
 
@@ -116,7 +116,7 @@ def dual_values(
         Upper bounds on the optima, which bound the intercepts.
     """
     loss, alpha, costs = points.loss, points.alpha, points.costs
-    linear = loss.dual_linear * points.sums(alpha)
+    linear = loss.dual_linear * points.total  # of coefficients in their box: none is negative
     curved = np.zeros(len(linear))
     if loss.dual_curvature:
         safe = np.where(costs > 0, costs, np.inf)
@@ -127,7 +127,7 @@ def dual_values(
     notes: list[tuple[str, ...]] = [()] * len(dual)
     if points.is_free:
         # No equality holds to the last bit; what is missing costs |y'a| times a bound on b*.
-        balance = np.abs(points.sums(points.pulls))
+        balance = np.abs(points.balance)
         bound = loss.zero_from + points.reach * np.sqrt(2.0 * np.maximum(primal_above, 0.0))
         penalty = bound * balance * (1.0 + _FEW_ROUNDINGS)
         dual, below = dual - bound * balance, below - penalty

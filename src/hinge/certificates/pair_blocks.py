@@ -123,7 +123,7 @@ class Block:
             sums *= panel.factors
             if arithmetic.never_cancels:
                 sums[1] = sums[0]
-            first.put(rows[some], sums, arithmetic.error(panel))
+            first.put(rows[some], sums, arithmetic.errors(first.side, rows[some]))
 
     def finish(self) -> None:
         """Put what all tasks have given to the second group in place."""
@@ -133,8 +133,4 @@ class Block:
             sums += part
         if self._arithmetic.never_cancels:
             sums[1] = sums[0]
-        rows = second.rows
-        for start in range(0, len(rows), PANEL_ROWS):
-            some = slice(start, start + PANEL_ROWS)
-            panel = self._arithmetic.panel(second.side, rows[some])
-            second.put(rows[some], sums[:, some], self._arithmetic.error(panel))
+        second.put(second.rows, sums, self._arithmetic.errors(second.side, second.rows))

@@ -123,7 +123,7 @@ class PairScores:
         else:
             sizes = found.sums(np.abs(values, out=values)) * panel.factors[:, None]
             magnitude = sizes.T.reshape(2, n_pairs, -1).sum(axis=0)
-        relative, absolute = exact.error(panel)
+        relative, absolute = exact.error(panel.norms)
         return total_scores(
             (plus, minus, magnitude),
             (relative, absolute),
@@ -181,6 +181,7 @@ class PairScores:
         own_alone: bool = False,
     ) -> None:
         """Compute the values of some rows in some pairs, or with their own group alone."""
+        arithmetic.prepare()
         tasks: list[Callable[[], None]] = []
         for side, scores, flags in zip(self._points.sides, self.sides, wanted, strict=True):
             rows = np.flatnonzero(flags.any(axis=0))
@@ -216,7 +217,7 @@ class PairScores:
         at_support = np.concatenate([size[size > 0.0] for size in sizes])
         largest = max(sides, key=lambda side: len(side.ids))
         sample = np.arange(0, len(largest.ids), max(1, len(largest.ids) // PANEL_ROWS))
-        relative, absolute = singles.error(singles.panel(largest, sample))
+        relative, absolute = singles.errors(largest, sample)
         return decides_most(
             relative * np.median(at_support) + absolute * float(np.max(self._totals))
         )

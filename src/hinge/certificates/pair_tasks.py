@@ -167,14 +167,32 @@ class Arithmetic:
         """Return some rows of a group, prepared."""
         return self.panels.panel(self._points.rows, side.ids[which])
 
-    def error(self, panel: Panel) -> tuple[Floats, Floats]:
-        """Return relative and absolute error bounds of sums of values, row by row.
+    @cached_property
+    def _errors(self) -> dict[int, tuple[Floats, Floats]]:
+        """Bounds on the errors of all rows of every group."""
+        rows = self._points.rows
+        return {
+            group: self.error(self.panels.norms(rows, side.ids))
+            for group, side in self._sides.items()
+        }
+
+    def errors(self, side: Side, which: Ids) -> tuple[Floats, Floats]:
+        """Return relative and absolute error bounds of sums of values of some rows of a group."""
+        relative, absolute = self._errors[side.group]
+        return relative[which], absolute[which]
+
+    def error(self, norms: Floats) -> tuple[Floats, Floats]:
+        """Return relative and absolute error bounds of sums of values of rows of such norms.
 
         What sums in float64 add is left to others.
         """
         kind = self.panels.dtype
-        relative, absolute = self.panels.error(panel.norms)
+        relative, absolute = self.panels.error(norms)
         return relative + sum_error(kind), absolute + sum_loss(kind, len(self.support))
+
+    def prepare(self) -> None:
+        """Prepare what all tasks share, before threads ask for it."""
+        _ = self._columns, self._errors
 
     def sums(self, panel: Panel, weighted: Weighted) -> tuple[Floats, Floats]:
         """Return the sums of kernel values times weights, and of their absolute values."""
@@ -233,7 +251,7 @@ class Task:
         together = np.flatnonzero(self.wanted.any(axis=1))
         if not len(together):
             return
-        errors = [arithmetic.error(panel) for panel in panels]
+        errors = [arithmetic.errors(self.side, self.rows[cut]) for cut in cuts]
         # Where most is wanted, all pairs together are one product.
         apart = [together] if np.mean(self.wanted[together]) >= _MOST else together[:, None]
         for places in apart:
