@@ -38,9 +38,14 @@ class Machine:
         Which rows they are.
     coef : ndarray
         Their coefficients ``b = y alpha``, not zero.
+    asked : tuple of Rows and ndarray of int or None, default=None
+        All rows that will be asked for, if they are known: what their panels share is then
+        prepared once, however many passes there are over some of them.
     """
 
-    def __init__(self, kernel: Kernel, rows: Rows, ids: Ids, coef: Floats) -> None:
+    def __init__(
+        self, kernel: Kernel, rows: Rows, ids: Ids, coef: Floats, asked: Wanted | None = None
+    ) -> None:
         order = np.argsort(coef < 0.0, kind="stable")
         self.kernel = kernel
         self.rows = rows
@@ -54,6 +59,9 @@ class Machine:
             self.weights = self.weights * factors
             self.weight_error = float(np.max(errors, initial=0.0))
         self.total = float(np.sum(self.weights)) * (1.0 + rounding_factor(len(ids)))
+        self.asked = asked
+        self._panels: dict[Any, Panels] = {}
+        self.kept: dict[Panels, Any] = {}  # support vectors as prepared for panels
 
     @property
     def has_factors(self) -> bool:
@@ -77,6 +85,13 @@ class Machine:
 
     def panels(self, wanted: Wanted, dtype: Any = np.float64) -> Panels:
         """Return how panels of some rows with the support vectors are computed."""
+        if self.asked is None or wanted[0] is not self.asked[0]:
+            return self._made(wanted, dtype)
+        if dtype not in self._panels:
+            self._panels[dtype] = self._made(self.asked, dtype)
+        return self._panels[dtype]
+
+    def _made(self, wanted: Wanted, dtype: Any) -> Panels:
         core, support = self.kernel.core, (self.rows, self.ids)
         if isinstance(core, InnerProductKernel):
             return ProductPanels(core, support, wanted, dtype)

@@ -16,7 +16,7 @@ Panels and the order of sums depend on the data alone: the bits do not depend on
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -191,6 +191,19 @@ class _Load:
             sums[2] += weights.sums(np.abs(values, out=values))
 
 
+def _loads(machine: Machine, panels: Panels, threads: int) -> Iterator[_Load]:
+    """Prepare support vectors, as many at a time as there is room for."""
+    if panels in machine.kept:
+        yield machine.kept[panels]
+        return
+    loads = machine.loads()
+    for cuts in loads:
+        load = _Load.prepared(machine, panels, cuts, threads)
+        if len(loads) == 1 and machine.asked is not None:
+            machine.kept[panels] = load
+        yield load
+
+
 @dataclass(frozen=True)
 class _Rectangle:
     """Rows against prepared support vectors, a stack of rows at a time."""
@@ -288,8 +301,8 @@ def scores_at(
     height = n if n * len(machine.ids) <= _ONE_PANEL else panel_rows(machine)
     heights = [(start, min(start + height, n)) for start in range(0, n, height)]
     stacks = Stacks(machine, panels, wanted, heights)
-    for cuts in machine.loads():
-        rectangle = _Rectangle(_Load.prepared(machine, panels, cuts, threads), stacks, sums)
+    for load in _loads(machine, panels, threads):
+        rectangle = _Rectangle(load, stacks, sums)
         map_numbers(rectangle, len(stacks), nothing, threads=threads, check=check)
     return sums.finished(machine, wanted, panels)
 
@@ -306,8 +319,7 @@ def support_scores(machine: Machine, threads: int = 1, check: Check | None = Non
     panels = machine.panels(wanted)
     # Panels of rows lie within panels of columns, so that the diagonal is met in one piece.
     stacks = Stacks(machine, panels, wanted, machine.cuts(panel_rows(machine)))
-    for cuts in machine.loads():
-        load = _Load.prepared(machine, panels, cuts, threads)
+    for load in _loads(machine, panels, threads):
         count = sum(heights[0][0] < load.end for heights in stacks.heights)
         triangle = _Triangle(load, stacks, sums)
         mirrored = map_numbers(triangle, count, np.add, threads=threads, check=check)
@@ -337,9 +349,9 @@ def training_scores(
     Scores
         One entry for every training row; 0 for those that count for nothing.
     """
-    machine = machine_of(problem, point)
     scores = Scores.zeros(problem.n_rows)
     counting = np.flatnonzero((problem.costs > 0) | (point.dual_coef != 0.0))
+    machine = machine_of(problem, point, (problem.rows, counting))
     are_few = len(counting) < _FEW_ROWS and len(machine.ids) * len(counting) <= _FEW_VALUES
     if are_few or has_weights(machine):
         everything = (problem.rows, counting)
@@ -362,14 +374,14 @@ def training_scores(
     return scores
 
 
-def machine_of(problem: Problem, point: Point) -> Machine:
-    """Return the machine that a point of a kernel problem is."""
+def machine_of(problem: Problem, point: Point, asked: Wanted | None = None) -> Machine:
+    """Return the machine that a point of a kernel problem is; see ``Machine``."""
     if problem.kernel is None or point.dual_coef is None:
         message = "only a point with dual coefficients, of a kernel problem, is a kernel machine."
         raise ValueError(message)
     pulls = problem.signs * point.dual_coef
     ids = np.flatnonzero(pulls)
-    return Machine(problem.kernel, problem.rows, ids, pulls[ids])
+    return Machine(problem.kernel, problem.rows, ids, pulls[ids], asked)
 
 
 def lowest_margins(signs: Signs, intercept: Floats | float, scores: Scores) -> Floats:
