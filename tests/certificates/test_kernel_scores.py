@@ -14,6 +14,7 @@ from hinge.certificates import (
     kernel_machine,
     kernel_operands,
     kernel_panels,
+    kernel_pass,
     kernel_scores,
     kernel_stacks,
     kernel_weights,
@@ -116,14 +117,14 @@ def _exact(kernel: Kernel, rows: Rows, ids: np.ndarray, support: np.ndarray) -> 
 @pytest.fixture
 def small_panels(monkeypatch: pytest.MonkeyPatch) -> None:
     """Cut everything into panels so small that every kind of edge is met."""
-    for module in (kernel_panels, kernel_machine, kernel_scores):
+    for module in (kernel_panels, kernel_machine, kernel_pass):
         monkeypatch.setattr(module, "PANEL_COLUMNS", 9)
     monkeypatch.setattr(kernel_panels, "_SINGLE_TERMS", 2)
     monkeypatch.setattr(kernel_weights, "_SINGLE_SUM", 4)
     monkeypatch.setattr(kernel_scores, "_ONE_PANEL", 0)
     monkeypatch.setattr(kernel_machine, "_PREPARED_BYTES", 2000)
     monkeypatch.setattr(kernel_operands, "_WORTH_PAIRING", 1)
-    for module in (kernel_stacks, kernel_operands, kernel_panels, kernel_scores):
+    for module in (kernel_stacks, kernel_operands, kernel_panels, kernel_pass, kernel_scores):
         monkeypatch.setattr(module, "PANEL_ROWS", 4)
     monkeypatch.setattr(kernel_stacks, "SPARSE_PANEL_ROWS", 8)
     monkeypatch.setattr(kernel_stacks, "_TASK_VALUES", 100)

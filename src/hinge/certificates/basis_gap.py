@@ -36,14 +36,9 @@ from hinge.certificates.conditions import (
     worst_row,
 )
 from hinge.certificates.kernel_machine import Machine
+from hinge.certificates.kernel_margins import Scores, margin_slack
 from hinge.certificates.kernel_points import KernelPoints
-from hinge.certificates.kernel_scores import (
-    Scores,
-    machine_of,
-    margin_slack,
-    scores_at,
-    support_scores,
-)
+from hinge.certificates.kernel_scores import machine_of, scores_at, support_scores
 from hinge.certificates.kernel_sums import correct_sum
 from hinge.certificates.kernel_values import (
     OUTSIDE,

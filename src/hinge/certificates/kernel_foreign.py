@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from hinge.certificates.conditions import DualSums, condition_violations, worst_of, worst_row
 from hinge.certificates.kernel_gap import kernel_gap
 from hinge.certificates.kernel_machine import Machine
-from hinge.certificates.kernel_scores import margin_slack, scores_at, support_scores
+from hinge.certificates.kernel_margins import margin_slack
+from hinge.certificates.kernel_scores import scores_at, support_scores
 from hinge.certificates.kernel_sums import correct_sum
 from hinge.certificates.kernel_values import loss_sums, squares
 from hinge.problem import Problem

@@ -24,9 +24,10 @@ from numpy.typing import NDArray
 
 from hinge.certificates.basis_gap import basis_gap
 from hinge.certificates.conditions import DualSums, Measured, imbalance, row_violations, worst_of
+from hinge.certificates.kernel_margins import Scores, margin_slack
 from hinge.certificates.kernel_points import KernelPoints
 from hinge.certificates.kernel_region import kernel_region
-from hinge.certificates.kernel_scores import Scores, margin_slack, training_scores
+from hinge.certificates.kernel_scores import training_scores
 from hinge.certificates.kernel_values import OUTSIDE, dual_values, primal_values
 from hinge.certificates.verdict import Values, certificate_of
 from hinge.problem import Problem

@@ -28,8 +28,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hinge.certificates.kernel_machine import Machine
+from hinge.certificates.kernel_margins import Scores
 from hinge.certificates.kernel_points import KernelPoints
-from hinge.certificates.kernel_scores import Scores, scores_at
+from hinge.certificates.kernel_scores import scores_at
 from hinge.certificates.settled import intercept_interval
 from hinge.errors import InvalidDataError
 from hinge.inequality import UNIT_ROUNDOFF, score_bounds

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hinge.certificates.kernel_margins import Scores, Signs, lowest_margins
 from hinge.certificates.kernel_points import KernelPoints
-from hinge.certificates.kernel_scores import Scores, Signs, lowest_margins
 from hinge.certificates.kernel_sums import correct_sums, sums_above
 from hinge.inequality import UNIT_ROUNDOFF
 from hinge.losses import Loss

@@ -197,10 +197,8 @@ class _Linear:
 
 def _kernel_violation(problem: Problem, point: Point) -> Violation:
     """Return the violation of a kernel machine, whose weights are those of its coefficients."""
-    from hinge.certificates.kernel_scores import (  # noqa: PLC0415 - linear machines spare it
-        margin_slack,
-        training_scores,
-    )
+    from hinge.certificates.kernel_margins import margin_slack  # noqa: PLC0415 - linear machines spare it
+    from hinge.certificates.kernel_scores import training_scores  # noqa: PLC0415 - linear machines spare it
     from hinge.certificates.kernel_sums import correct_sum  # noqa: PLC0415
 
     alpha = point.dual_coef

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hinge.certificates.kernel_gap import certificates_of
+from hinge.certificates.kernel_margins import Scores, surely_beyond
 from hinge.certificates.kernel_points import KernelPoints
 from hinge.certificates.kernel_region import (
     FEW_ROWS,
@@ -26,7 +27,6 @@ from hinge.certificates.kernel_region import (
     optimum_bounds,
     origins,
 )
-from hinge.certificates.kernel_scores import Scores, surely_beyond
 from hinge.certificates.pair_groups import PairPoints, Side
 from hinge.certificates.pair_scores import PairScores
 from hinge.certificates.settled import widened

@@ -17,7 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hinge.block_map import map_numbers
-from hinge.certificates.kernel_scores import Scores, decides_most, nothing, surely_beyond
+from hinge.certificates.kernel_margins import Scores, surely_beyond
+from hinge.certificates.kernel_pass import nothing
+from hinge.certificates.kernel_scores import decides_most
 from hinge.certificates.kernel_weights import PanelWeights
 from hinge.certificates.pair_blocks import Block, Half
 from hinge.certificates.pair_groups import PairPoints, Side

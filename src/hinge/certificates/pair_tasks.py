@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hinge.certificates.kernel_margins import Scores, bounded_error
 from hinge.certificates.kernel_panels import (
     PANEL_COLUMNS,
     Columns,
@@ -20,7 +21,6 @@ from hinge.certificates.kernel_panels import (
     ProductPanels,
     joined,
 )
-from hinge.certificates.kernel_scores import Scores, bounded_error
 from hinge.certificates.kernel_weights import PanelWeights, sum_error, sum_loss
 from hinge.certificates.pair_groups import PairPoints, Side
 from hinge.inequality import UNIT_ROUNDOFF
