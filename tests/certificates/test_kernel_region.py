@@ -172,6 +172,30 @@ def test_the_interval_of_few_rows_is_found_when_it_is_asked_for(monkeypatch) -> 
     assert len(found) == 3
 
 
+def test_a_pickle_of_an_earlier_version_has_its_interval() -> None:
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    region = SVC().fit(X, X[:, 0] > 0).certificate_.region
+    state = region.__getstate__()
+    frame = state.pop("measured")
+    state |= {"origin": frame.origin, "offsets": frame.offsets}
+    older = object.__new__(type(region))
+    older.__setstate__(state)
+    assert (older.offsets, older.origin) == (region.offsets, region.origin)
+    assert older.offsets != (0.0, 0.0)
+
+
+@pytest.mark.parametrize(("n_classes", "is_later"), [(2, True), (4, False)])
+def test_many_machines_keep_no_scores(n_classes: int, is_later: bool) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40 * n_classes, 3))
+    y = np.arange(len(X)) % n_classes
+    # A callback has pairs of classes solved one by one.
+    model = SVC(callback=lambda _: None).fit(X + 2.0 * y[:, None], y)
+    frames = [certificate.region.measured for certificate in model.certificates_]
+    assert len(frames) == n_classes * (n_classes - 1) // 2
+    assert all((frame._find is not None) == is_later for frame in frames)
+
+
 def test_a_region_of_few_rows_holds_on_to_no_data() -> None:
     X = np.random.default_rng(0).normal(size=(300, 4))
     model = SVC(C=10.0).fit(X, X[:, 0] > 0)

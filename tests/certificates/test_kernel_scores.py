@@ -251,6 +251,26 @@ def test_frequent_and_rare_features_are_told_apart(kernel, monkeypatch) -> None:
     np.testing.assert_allclose(halves.error, whole.error, rtol=1e-6)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("step", [1, 37])
+def test_features_may_all_be_frequent_or_all_be_rare(step: int, dtype: object) -> None:
+    rng = np.random.default_rng(0)
+    X = sp.lil_array((90, 3000))
+    for row in range(90):
+        start = 0 if step == 1 else (31 * row) % 1500
+        X[row, start : start + 40 * step : step] = rng.normal(size=40)
+    rows = Rows(sp.csr_array(X))
+    machine = Machine(RBF(0.01), rows, np.arange(80), rng.normal(size=80))
+    frequent = kernel_wide.FeatureCounts(rows, machine.ids).is_frequent
+    assert frequent.all() if step == 1 else not frequent.any()
+    wanted = (rows, np.arange(90))
+    panels = machine.panels(wanted, dtype)
+    assert isinstance(panels._operands, kernel_wide.WideOperands)
+    scores = scores_at(machine, wanted, panels=panels)
+    exact = _exact(machine.kernel, rows, np.arange(90), machine.ids) @ machine.coef
+    assert (np.abs(scores.values - exact) <= scores.error).all()
+
+
 @pytest.mark.parametrize("sparse", [False, True])
 def test_precomputed_scores_are_those_of_the_matrix(sparse: bool) -> None:
     rng = np.random.default_rng(0)

@@ -41,7 +41,7 @@ from hinge.threads import single_threaded_blas
 
 Floats = NDArray[np.float64]
 
-FEW_ROWS = 1 << 15  # whose scores are kept until somebody asks for the interval of an intercept
+FEW_ROWS = 1 << 14  # whose scores are kept until somebody asks for the interval of an intercept
 _ROUNDINGS = 32.0 * UNIT_ROUNDOFF  # of the few sums that make a distance
 
 
@@ -143,6 +143,10 @@ class KernelRegion:
         measured = self.measured
         return measured.frame() if isinstance(measured, LaterFrame) else measured
 
+    def complete(self) -> None:
+        """Find what is left to be found, so that what it is found from can be dropped."""
+        _ = self._frame
+
     def without_data(self) -> KernelRegion:
         """Return the same region with its support vectors and no other row."""
         own = self.rows.take(self.support), np.arange(len(self.support))
@@ -150,6 +154,11 @@ class KernelRegion:
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.without_data().__dict__, "measured": self._frame}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if "measured" not in state:  # a pickle of a version that kept its parts side by side
+            state["measured"] = Frame(state.pop("origin"), state.pop("offsets"))
+        self.__dict__.update(state)
 
     def decision_bounds(self, X: Any) -> tuple[Floats, Floats]:
         """Return bounds on the optimum's decision value of every row of X."""

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+from hinge.certificates import KernelRegion
 from hinge.multiclass.workers import HandOver, call_here, map_in_threads
 from hinge.problem import Problem
 from hinge.result import Certificate, Point, Solution, Status, Stop, Trace
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from hinge.solvers.kernel.class_pairs import SolvedPair
 
 _WORTH_A_ROUND = 0.05  # share of the time limit below which no further round is begun
+_FEW_PROBLEMS = 4  # whose regions may be found when somebody asks for them
 _NEVER_BEGUN = "training was stopped before this {} began: nothing is proven"
 _NOT_GONE_ON = "training was stopped before this {} went on: nothing is proven"
 _SET = StopFlag()
@@ -239,6 +241,9 @@ class _Fit:
 
     def _end(self, number: int, solution: Solution, hand_over: HandOver) -> None:
         """Store what came of a problem, without its state, and tell the listeners."""
+        region = solution.certificate.region
+        if len(self.warm) > _FEW_PROBLEMS and isinstance(region, KernelRegion):
+            region.complete()  # or the scores of all problems would be kept
         self.solutions[number] = replace(solution, state=None)
         if self.plan.listeners:
             hand_over(lambda: self._tell_end(number, solution))
