@@ -83,6 +83,7 @@ def scores_at(
         return Scores.zeros(n)
     if panels is None and has_weights(machine):
         return _linear_scores(machine, wanted, threads, check)
+    _ask(check)
     panels = panels or machine.panels(wanted)
     # Few values are one panel: what a panel costs beside them is more.
     height = n if n * len(machine.ids) <= _ONE_PANEL else panel_rows(machine)
@@ -102,6 +103,7 @@ def support_scores(machine: Machine, threads: int = 1, check: Check | None = Non
     wanted = (machine.rows, machine.ids)
     if has_weights(machine):
         return _linear_scores(machine, wanted, threads, check)
+    _ask(check)
     sums = Sums(n)
     panels = machine.panels(wanted)
     # Panels of rows lie within panels of columns, so that the diagonal is met in one piece.
@@ -169,6 +171,12 @@ def machine_of(problem: Problem, point: Point, asked: Wanted | None = None) -> M
     pulls = problem.signs * point.dual_coef
     ids = np.flatnonzero(pulls)
     return Machine(problem.kernel, problem.rows, ids, pulls[ids], asked)
+
+
+def _ask(check: Check | None) -> None:
+    """Ask before a pass: in it, other threads may do all that there is to do."""
+    if check is not None:
+        check()
 
 
 def _is_worth_it(machine: Machine, panels: Panels, wanted: Wanted, magnitude: Floats) -> bool:
