@@ -19,6 +19,9 @@ run computes hardly more than the support vectors' rows of K, which is what any 
 Rows that end strictly inside their bounds are kept in a cache, since they will be back; those that
 went to a bound are added without being stored.
 
+Where many rows end strictly inside their bounds, Newton's steps on all of them take the place of
+rounds (:mod:`hinge.solvers.kernel.newton_rounds`).
+
 *Shrinking*: rows at a bound that none of the others can draw away from it rest; they rejoin, their
 scores brought up to date in one pass, when the others violate the conditions by no more than the
 aim. While rows rest, kernel rows are computed for the others alone, and stored only where a place
@@ -57,6 +60,7 @@ from hinge.errors import unknown_name
 from hinge.parameters import count
 from hinge.solvers.kernel.dual_solver import DualSolver, let_rest
 from hinge.solvers.kernel.dual_state import Ends, Floats, KernelState
+from hinge.solvers.kernel.newton_rounds import improve_by_newton, note_pairs
 from hinge.solvers.kernel.resident import improve_resident
 from hinge.solvers.kernel.working_sets import INNER_SOLVERS, improve_working_set
 
@@ -116,12 +120,19 @@ class Decomposition(DualSolver):
     def improve(self, state: KernelState, gradient: Floats, ends: Ends) -> int:
         """Choose and solve a working set; its changes go into the queue.
 
-        On small problems native code does that round after round.
+        On small problems native code does that round after round. Rows inside their bounds are
+        moved all at once where that is cheaper.
         """
-        if self.takes_native_rounds and improve_resident(state):
-            return 0
+        before = state.steps
+        if self.takes_native_rounds:
+            if improve_by_newton(state, gradient, ends):
+                return len(state.previous) ** 2
+            if improve_resident(state):
+                note_pairs(state, state.steps - before, len(state.previous), ends)
+                return 0
         is_time = state.rounds % _ROUNDS_TO_REST == _ROUNDS_TO_REST - 1
         if self.shrinking and is_time and not state.is_exact:
             let_rest(state, gradient, ends)
         improve_working_set(state, gradient, ends, size=self.working_set, inner=self.inner)
+        note_pairs(state, state.steps - before, len(state.previous), ends)
         return 0

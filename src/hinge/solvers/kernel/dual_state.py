@@ -29,6 +29,7 @@ from hinge.machines.source import source
 from hinge.problem import Intercept, Problem
 from hinge.result import Point, Progress
 from hinge.solvers.kernel.intercept import intercept_between
+from hinge.solvers.kernel.nearby_systems import NearbySystems
 from hinge.solvers.linear.balance import balance
 from hinge.solvers.protocol import State
 
@@ -139,6 +140,11 @@ class KernelState(State):
     covered : ndarray of int64 or None
         The rows that have a coefficient, those without a cost among them, whose coefficients stay
         at zero; None for those with a cost alone.
+    factored, bordered, border_ends : ndarray of int64
+        The rows whose matrix is factorised for Newton's steps, those that have a border in it, and
+        where each group of these ends.
+    pairs_pace : ndarray
+        How steps on pairs have fared since the last Newton step; of no length before the first.
     """
 
     problem: Problem
@@ -170,7 +176,11 @@ class KernelState(State):
     refreshed: int = 0
     lost: float = math.inf
     covered: Ids | None = None
-    _transient: ClassVar[tuple[str, ...]] = ("problem", "program", "source", "cache")
+    factored: Ids = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    bordered: Ids = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    border_ends: Ids = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    pairs_pace: Floats = field(default_factory=lambda: np.zeros(0))
+    _transient: ClassVar[tuple[str, ...]] = ("problem", "program", "source", "cache", "systems")
 
     def parts(self) -> dict[str, Any]:
         """Return what makes this state; the rows that are covered only where they are listed."""
@@ -211,6 +221,12 @@ class KernelState(State):
         cache = KernelCache(n, n, megabytes, *stored)
         self.kept, self.used = cache.kept, cache.used
         return cache
+
+    @cached_property
+    def systems(self) -> NearbySystems:
+        """Linear systems over rows inside their bounds, as they were solved last."""
+        groups = np.split(self.bordered, self.border_ends[:-1]) if len(self.bordered) else []
+        return NearbySystems(self.factored, tuple(groups))
 
     @property
     def largest_set(self) -> int:

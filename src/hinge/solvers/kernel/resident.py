@@ -13,6 +13,7 @@ import numpy as np
 
 from hinge._native import core
 from hinge.solvers.kernel.dual_state import KernelState, turn_exact
+from hinge.solvers.kernel.newton_rounds import work_until_due
 from hinge.solvers.kernel.working_sets import MOST_PAIRS, fewest_rows, rest_or_rejoin
 
 MOST_ROWS = 4096  # whose kernel matrix has 64 MB
@@ -69,7 +70,7 @@ def improve_resident(state: KernelState) -> bool:
             left,
             MOST_PAIRS,
             stored,
-            WORK_A_CALL,
+            min(WORK_A_CALL, work_until_due(state)),
             WORK_A_ROUND,
         ),
         last_set,

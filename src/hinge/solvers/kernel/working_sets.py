@@ -99,7 +99,7 @@ def _solve(
     most = MOST_PAIRS if inner == "pairs" else _MOST_PROJECTIONS
     if state.step_limit is not None:
         most = min(most, state.step_limit - state.steps)
-    kernel = _kernel_among(state, chosen)
+    kernel = kernel_among(state, chosen)
     beta, slope = state.beta[chosen], gradient[chosen]
     bounds = program.lower[chosen], program.upper[chosen]
     diagonal = program.diagonal[chosen]
@@ -219,10 +219,22 @@ def smallest(values: Floats, most: int) -> Ids:
     return np.asarray(candidates[np.isfinite(values[candidates])], dtype=np.int64)
 
 
-def _kernel_among(state: KernelState, chosen: Ids) -> NDArray[Any]:
-    """Return the kernel matrix of the working set: kept rows are looked up, others computed.
+def kernel_among(state: KernelState, chosen: Ids) -> NDArray[Any]:
+    """Return the kernel matrix of a working set: kept rows are looked up, others computed.
 
     Where values are cheap, all are computed: what is kept lies apart in memory.
+
+    Parameters
+    ----------
+    state : KernelState
+        The run.
+    chosen : ndarray of int64
+        The rows of the set, in order.
+
+    Returns
+    -------
+    ndarray of shape (len(chosen), len(chosen))
+        The values, float64 if the run is in that precision and float32 if not.
     """
     if state.is_exact:
         return state.source.exact_block(chosen)
