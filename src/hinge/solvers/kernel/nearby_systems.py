@@ -39,7 +39,7 @@ Ids = NDArray[np.int64]
 Check = Callable[[], None]
 
 FEW_BORDERS = 0.125  # of the rows of a base: with more, factorising anew is cheaper
-_BLOCK = 128  # columns that are factorised at a time: some 20 ms of a matrix of four thousand
+_BLOCK = 128  # columns at a time: some 20 to 40 ms of a matrix of four thousand
 
 
 class NearbySystems:
@@ -165,6 +165,18 @@ class NearbySystems:
         columns = right.T.astype(np.float32)
         return np.stack([strsv(self._upper, column, trans=trans) for column in columns], axis=1)
 
+    def _forward(self, right: Singles) -> Singles:
+        """Return solutions with the transposed factor, some columns at a time."""
+        found = np.empty_like(right)
+        for first in range(0, right.shape[1], _BLOCK):
+            if self._check is not None:
+                self._check()
+            some = right[:, first : first + _BLOCK]
+            found[:, first : first + _BLOCK] = scipy.linalg.solve_triangular(
+                self._upper, some, trans=1, check_finite=False
+            )
+        return found
+
     def _add_borders(self, rows: Ids) -> None:
         """Make a border for each of some rows of the set."""
         is_extra = ~self._is_base[rows]
@@ -172,7 +184,7 @@ class NearbySystems:
         columns = np.zeros((len(self._at), len(rows)), dtype=np.float32, order="F")
         columns[:, is_extra] = self._matrix[np.ix_(self._at, extra)]
         columns[np.searchsorted(self._at, rows[~is_extra]), np.flatnonzero(~is_extra)] = 1.0
-        made = scipy.linalg.solve_triangular(self._upper, columns, trans=1, check_finite=False).T
+        made = self._forward(columns).T
         before = len(self._bordered)
         self._bordered = np.concatenate((self._bordered, rows))
         self._columns = np.concatenate((self._columns, made))

@@ -91,7 +91,33 @@ def improve_by_newton(state: KernelState, gradient: Floats, ends: Ends) -> bool:
     kernel = state.problem.kernel
     if state.is_exact or (kernel is not None and kernel.psd is False):
         return False
-    pace, program = _pace(state), state.program
+    known = _pace(state).copy(), state.factored, state.bordered, state.border_ends
+    try:
+        return _improve(state, gradient, ends)
+    except BaseException:
+        # A step that is given up is done again, and has to come to the same.
+        state.pairs_pace, state.factored, state.bordered, state.border_ends = known
+        state.__dict__.pop("systems", None)
+        raise
+
+
+def work_until_due(state: KernelState) -> int:
+    """Return the work that pairs may do before it is time to think of a round: what one costs.
+
+    Parameters
+    ----------
+    state : KernelState
+        The run.
+    """
+    program = state.program
+    is_inside = (state.beta > program.lower) & (state.beta < program.upper)
+    inside = max(_FEWEST, int(np.count_nonzero(is_inside)))
+    return int(_price(state, is_inside, inside))
+
+
+def _improve(state: KernelState, gradient: Floats, ends: Ends) -> bool:
+    """Do a round if one is due; return whether anything has moved."""
+    pace, program = state.pairs_pace, state.program
     takes_part = ~(state.resting | state.settled)
     is_inside = (state.beta > program.lower) & (state.beta < program.upper) & takes_part
     inside = int(np.count_nonzero(is_inside))
@@ -110,20 +136,6 @@ def improve_by_newton(state: KernelState, gradient: Floats, ends: Ends) -> bool:
     if not has_moved or (pace[_LOWERED] and pace[_DAMPING] > damping):
         _let_pairs_go_on(pace)
     return has_moved
-
-
-def work_until_due(state: KernelState) -> int:
-    """Return the work that pairs may do before it is time to think of a round: what one costs.
-
-    Parameters
-    ----------
-    state : KernelState
-        The run.
-    """
-    program = state.program
-    is_inside = (state.beta > program.lower) & (state.beta < program.upper)
-    inside = max(_FEWEST, int(np.count_nonzero(is_inside)))
-    return int(_price(state, is_inside, inside))
 
 
 def _pace(state: KernelState) -> Floats:
