@@ -39,7 +39,7 @@ def rounds(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
     monkeypatch.setattr(decomposition, "improve_by_newton", spied)
     # Nothing but pairs costs anything, hence they are soon more expensive.
-    for cost in ("_CALLS", "_VALUE", "_SUM"):
+    for cost in ("_CALLS", "_VALUE", "_SUM", "_LEAST_WORK"):
         monkeypatch.setattr(newton_rounds, cost, 1)
     monkeypatch.setattr(newton_rounds, "_SETTLED", 0.2)
     return seen

@@ -8,9 +8,9 @@ or nearly so, and solves the program over them by guessing who ends at a bound
 well (:mod:`hinge.solvers.kernel.nearby_systems`).
 
 *When.* Work is counted, in tenths of nanoseconds of one core. A round is due when the number of
-rows inside has settled, pairs have cost half as much as the round will, and they are not about to
-finish: at the pace of their last round they would need longer than two such rounds. It is followed
-by others while they lower the violation.
+rows inside has settled, few others are drawn there, pairs have cost half as much as the round will,
+and they are not about to finish: at the pace of their last rounds they would need longer. It is
+followed by others while they lower the violation.
 
 *Damping.* Guesses that go round in circles are begun again with more damping. Where nobody moves
 in or out any more and the violation falls slowly, it is the damping that keeps it: there is less
@@ -31,12 +31,13 @@ from hinge.solvers.kernel.working_sets import kernel_among
 
 _INNER = 0.1  # share of the violation at which a set is left
 _FEWEST = 64  # rows inside: fewer are no trouble to pairs
+_DRAWN = 0.2  # of the rows inside: those that are drawn inside, with more of which pairs go on
 _NEAR = 0.5  # of the rows inside: those at a bound that join them
 _SETTLED = 0.01  # share by which the number of rows inside may have changed
 
 _DAMPINGS = 1e-5, 3e-4, 1e-1  # of the diagonal: the least, at first, from which on to give up
 _DAMPED = 30.0  # how much more, or less, after a round that has not done well
-_ROUNDS = 2.0  # that follow each other, on average
+_FALL = 3.0  # logarithm of what a round divides the violation by, on average
 _QUICK = 0.3  # share of the violation that a round leaves that does well
 _SLOW = 0.9  # and one that moves rows in and out
 
@@ -47,8 +48,11 @@ _BORDER = 6  # products of a border, in a unit
 _VALUE = 50  # of the set's matrix: computed once, and used in some ten products
 _SUM = 6  # a kernel value in the sums over all rows
 _CALLS = 15_000_000  # of Python
+_LEAST_WORK = 120_000_000  # of pairs in one call: ending one costs something as well
 
-_SPENT, _COST, _VIOLATION, _INSIDE, _PATIENCE, _NEWTON, _DAMPING, _CHANGED, _LOWERED = range(9)
+# What is known of pairs and of rounds, by its place.
+_SPENT, _COST, _RATE, _VIOLATION, _INSIDE = range(5)
+_PATIENCE, _NEWTON, _DAMPING, _CHANGED, _LOWERED = range(5, 10)
 
 
 def note_pairs(state: KernelState, steps: int, size: int, ends: Ends) -> None:
@@ -112,7 +116,7 @@ def work_until_due(state: KernelState) -> int:
     program = state.program
     is_inside = (state.beta > program.lower) & (state.beta < program.upper)
     inside = max(_FEWEST, int(np.count_nonzero(is_inside)))
-    return int(_price(state, is_inside, inside))
+    return max(int(_price(state, is_inside, inside)), _LEAST_WORK)
 
 
 def _improve(state: KernelState, gradient: Floats, ends: Ends) -> bool:
@@ -122,13 +126,18 @@ def _improve(state: KernelState, gradient: Floats, ends: Ends) -> bool:
     is_inside = (state.beta > program.lower) & (state.beta < program.upper) & takes_part
     inside = int(np.count_nonzero(is_inside))
     before, pace[_INSIDE] = pace[_INSIDE], inside
+    _note_rate(pace, ends.violation)
     has_settled = pace[_NEWTON] or abs(inside - before) <= _SETTLED * inside
-    if inside < _FEWEST or not has_settled or not _is_due(state, ends, is_inside, inside):
+    if inside < _FEWEST or not has_settled:
+        return False
+    held = _held(state, gradient, is_inside, takes_part)
+    drawn = int(np.count_nonzero(held < 0.0)) - inside
+    if drawn > _DRAWN * inside or not _is_due(state, ends, is_inside, inside):
         return False
     most = min(int((1.0 + _NEAR) * inside), _room(state))
     if most < inside + len(state.bordered):
         return False
-    chosen = _chosen(state, gradient, ends, is_inside, takes_part, most)
+    chosen = _chosen(state, held, ends.violation, most)
     damping = float(pace[_DAMPING])
     has_moved = _move(state, chosen, gradient, ends, ~takes_part[chosen])
     state.steps += 1
@@ -140,7 +149,7 @@ def _improve(state: KernelState, gradient: Floats, ends: Ends) -> bool:
 
 def _pace(state: KernelState) -> Floats:
     if len(state.pairs_pace) == 0:
-        state.pairs_pace = np.zeros(9)
+        state.pairs_pace = np.zeros(10)
         state.pairs_pace[_PATIENCE], state.pairs_pace[_DAMPING] = 0.5, _DAMPINGS[1]
     return state.pairs_pace
 
@@ -167,18 +176,30 @@ def _is_due(state: KernelState, ends: Ends, is_inside: np.ndarray, inside: int) 
     price = _price(state, is_inside, inside)
     if pace[_SPENT] < pace[_PATIENCE] * price or not violation > 0.0:
         return False
-    fallen = math.log(pace[_VIOLATION] / violation) if math.isfinite(violation) else 0.0
     still = math.log(max(1.0, violation / state.aim))
-    return fallen <= 0.0 or pace[_COST] * still / fallen > _ROUNDS * price
+    rounds = price + still / _FALL * _fixed_price(state, inside)
+    return bool(pace[_RATE] <= 0.0 or still / pace[_RATE] > rounds)
 
 
 def _price(state: KernelState, is_inside: np.ndarray, inside: int) -> float:
     """Return what a round would cost."""
     anew = inside**3 / _FLOPS
-    fixed = _CALLS + _VALUE * inside**2 + _SUM * inside * len(state.beta)
+    fixed = _fixed_price(state, inside)
     if len(state.factored) == 0:
         return fixed + anew
     return fixed + min(anew, _new_borders(state, is_inside) * inside**2 / _BORDER)
+
+
+def _fixed_price(state: KernelState, inside: int) -> float:
+    """Return what a round costs that finds everything factorised."""
+    return float(_CALLS + _VALUE * inside**2 + _SUM * inside * len(state.beta))
+
+
+def _note_rate(pace: Floats, violation: float) -> None:
+    """Take note of how much the last pairs have done for their cost, with those before them."""
+    if pace[_COST] > 0.0 and violation > 0.0 and not pace[_NEWTON]:
+        rate = math.log(pace[_VIOLATION] / violation) / pace[_COST]
+        pace[_RATE] = 0.5 * (pace[_RATE] + rate)
 
 
 def _new_borders(state: KernelState, is_inside: np.ndarray) -> int:
@@ -189,24 +210,24 @@ def _new_borders(state: KernelState, is_inside: np.ndarray) -> int:
     return int(np.count_nonzero(differs))
 
 
-def _chosen(
-    state: KernelState,
-    gradient: Floats,
-    ends: Ends,
-    is_inside: np.ndarray,
-    takes_part: np.ndarray,
-    most: int,
-) -> Ids:
+def _held(
+    state: KernelState, gradient: Floats, is_inside: np.ndarray, takes_part: np.ndarray
+) -> Floats:
+    """Return how firmly the gradient holds rows at their bounds: those inside not at all."""
+    program = state.program
+    level = float(np.mean(gradient[is_inside])) if program.is_balanced else 0.0
+    held = np.where(state.beta <= program.lower, gradient - level, level - gradient)
+    held[is_inside], held[~takes_part] = -np.inf, np.inf
+    return np.asarray(held)
+
+
+def _chosen(state: KernelState, held: Floats, violation: float, most: int) -> Ids:
     """Return the rows of the round, in order; the systems are begun anew if that is cheaper.
 
     Besides those inside these are rows at a bound that the gradient draws inside, or might when
     the others have moved: it is no further from that than the violation.
     """
-    program = state.program
-    level = float(np.mean(gradient[is_inside])) if program.is_balanced else 0.0
-    held = np.where(state.beta <= program.lower, gradient - level, level - gradient)
-    held[is_inside], held[~takes_part] = -np.inf, np.inf
-    is_chosen = held < ends.violation
+    is_chosen = held < violation
     if np.count_nonzero(is_chosen) > most:
         is_chosen &= held < np.partition(held, most)[most]
     is_free = is_chosen & (held < 0.0)
