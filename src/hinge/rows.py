@@ -39,7 +39,7 @@ _MOST_TOGETHER = 8  # blocks that are looked through at a time to be above that
 # reads several side by side: those of MNIST, of 784, in 13 ms and not in 21.
 _ONE_BY_ONE = range(48, 1536)
 _SPARSE_RUN = 4  # sparse blocks that are multiplied at once: text is certified a tenth sooner
-_FEW_USED = 0.5  # share of sparse rows with a weight up to which these are copied and summed up alone
+_FEW_USED = 0.5  # share of sparse rows with a weight up to which these are summed up alone
 _NARROW = 32  # values of a dense row from which a call of BLAS for its squared norm is worth it
 DENSE_REDUCTION = 4  # a sparse block holds this many times n_features values at the least
 

@@ -134,8 +134,8 @@ class LinearSVC(CallbackSupportMixin, LinearClassifier):
     :math:`u^2` is absent. With more than two classes there is one such problem per class; the
     class weight then multiplies the rows of the positive class only, as in LIBLINEAR.
 
-    Unlike scikit-learn's, ``tol`` is a proven gap, ``max_iter`` counts late sweeps by their work and
-    steps of other methods, ``dual`` has no effect, and ``random_state=None`` is a fixed seed.
+    Unlike scikit-learn's, ``tol`` is a proven gap, ``max_iter`` counts late sweeps by their work
+    and steps of other methods, ``dual`` has no effect, and ``random_state=None`` is a fixed seed.
 
     Examples
     --------
