@@ -122,6 +122,10 @@ class Panels(ABC):
     def row_bytes(self, rows: Rows) -> float:
         """Return about how many bytes a row takes that is prepared."""
 
+    def row_width(self, rows: Rows) -> float:
+        """Return about how many float64 numbers that is, with what a row has beside its values."""
+        return 8.0 + self.row_bytes(rows) / 8.0
+
     @property
     @abstractmethod
     def dtype(self) -> np.dtype[Any]:
@@ -280,6 +284,10 @@ class ProductPanels(Panels):
         size, error = self._kernel.argument_error(norms, far, exact_terms, UNIT_ROUNDOFF)
         product = abs(self._kernel.scale) * norms * far
         error += rounding_factor(terms + 4, self._unit) * product
+        # What underflows in the arithmetic of products: values of rows, the scale, and products.
+        lost = float(np.finfo(self._dtype).smallest_subnormal)
+        reaches = (1.0 + norms) * (1.0 + far)
+        error += 4.0 * (terms + 4) * lost * (1.0 + abs(self._kernel.scale)) * reaches
         relative, absolute = self._kernel.value_error(size, error, self._unit)
         return relative + _SPLITTING, absolute
 

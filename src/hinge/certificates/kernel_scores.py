@@ -86,7 +86,8 @@ def scores_at(
     _ask(check)
     panels = panels or machine.panels(wanted)
     # Few values are one panel: what a panel costs beside them is more.
-    height = n if n * len(machine.ids) <= _ONE_PANEL else panel_rows(machine)
+    is_small = n * max(len(machine.ids), panels.row_width(wanted[0])) <= _ONE_PANEL
+    height = n if is_small else panel_rows(machine)
     heights = [(start, min(start + height, n)) for start in range(0, n, height)]
     stacks = Stacks(machine, panels, wanted, heights)
     for load in prepared_loads(machine, panels, threads):

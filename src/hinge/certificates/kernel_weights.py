@@ -44,17 +44,17 @@ class PanelWeights:
         self._weights = weights
         self._width = weights.shape[1] if weights.ndim > 1 else 1
         self._scaled: NDArray[np.float32] | None = None
-        self._unit = 1.0
+        self._unit: Floats | float = 1.0
         if np.dtype(dtype) == np.float32:
             self._scale()
 
     def _scale(self) -> None:
-        largest = float(np.max(self._weights, initial=0.0))
+        largest = np.max(self._weights, axis=0, initial=0.0)  # of every sum
         tiny = (self._weights < _SMALLEST * largest) & (self._weights != 0.0)
-        if 0.0 < largest < np.inf and not tiny.any():
-            exponent = int(np.frexp(largest)[1])
-            self._scaled = np.ldexp(self._weights, -exponent).astype(np.float32)
-            self._unit = float(np.ldexp(1.0, exponent))
+        if np.any(largest) and np.all(np.isfinite(largest)) and not tiny.any():
+            exponents = np.frexp(largest)[1]
+            self._scaled = np.ldexp(self._weights, -exponents).astype(np.float32)
+            self._unit = np.ldexp(1.0, exponents)
 
     def sums(self, values: NDArray[Any]) -> Floats:
         """Return the weighted sums of every row of a panel of values.
@@ -78,8 +78,7 @@ class PanelWeights:
         found = np.sum(parts, axis=0, dtype=np.float64)
         if whole < len(weights):
             found += values[:, whole:] @ weights[whole:]
-        found *= self._unit
-        return found.reshape(n, *self._weights.shape[1:])
+        return np.asarray(found * self._unit).reshape(n, *self._weights.shape[1:])
 
 
 def sum_error(dtype: Any) -> float:

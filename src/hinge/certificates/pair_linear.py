@@ -89,4 +89,5 @@ class PairWeights:
         panels = -(-self._most // PANEL_ROWS)
         scores.relative[:, which] = rounding_factor(PANEL_ROWS + panels + rows.longest_row + 4)
         lost = lost_to_underflow((rows, ids), 2 * self._most, rows.longest_row)
-        scores.absolute[:, which] = lost / self._totals[side.numbers, None]
+        # It will be multiplied by the same totals: rounded up, it does not vanish before that.
+        scores.absolute[:, which] = np.nextafter(lost / self._totals[side.numbers, None], np.inf)

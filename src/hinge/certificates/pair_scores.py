@@ -40,7 +40,7 @@ Check = Callable[[], None]
 _TASK_ROWS = 2048
 _TASK_VALUES = 1 << 23  # of a task: well below 200 ms, since only then check is asked
 _FEW_VALUES = 1 << 20  # kernel values that float64 computes before float32 is prepared
-_AT_ONCE = 1 << 18  # kernel values that are one panel, and
+_AT_ONCE = 1 << 18  # kernel values that are one panel, or values of its rows, and
 _TERMS_AT_ONCE = 1 << 23  # terms of all sums over them
 
 
@@ -77,8 +77,10 @@ class PairScores:
             self._share_out(PairWeights(points, self._totals).tasks(self.sides, _TASK_ROWS))
             return
         self._exact = Arithmetic(points, np.float64)
-        values = len(self._exact.every) * len(self._exact.support)
-        if values <= _AT_ONCE and values * len(points.pairs) <= _TERMS_AT_ONCE:
+        n, n_support = len(self._exact.every), len(self._exact.support)
+        width = self._exact.panels.row_width(points.rows)
+        terms = n * n_support * len(points.pairs)
+        if n * max(n_support, width) <= _AT_ONCE and terms <= _TERMS_AT_ONCE:
             self._whole = self._at_once()
         else:
             self.sides = [SideScores(side) for side in points.sides]
@@ -217,6 +219,8 @@ class PairScores:
             for side, scores in zip(sides, self.sides, strict=True)
         ]
         at_support = np.concatenate([size[size > 0.0] for size in sizes])
+        if not len(at_support):
+            return False
         largest = max(sides, key=lambda side: len(side.ids))
         sample = np.arange(0, len(largest.ids), max(1, len(largest.ids) // PANEL_ROWS))
         relative, absolute = singles.errors(largest, sample)

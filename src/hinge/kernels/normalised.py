@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hinge.errors import InvalidDataError, InvalidParameterError
 from hinge.inequality import UNIT_ROUNDOFF
@@ -81,8 +82,8 @@ class Normalised(Kernel):
         return np.asarray(self.factors(A) > 0.0, dtype=np.float64)
 
     def diagonal_above(self, A: Any, norms: Floats, terms: int) -> Floats:  # noqa: ARG002
-        """Return the diagonal, which is exact."""
-        return self.diagonal(A)
+        """Return the diagonal, which is exact, and 1 where underflow may have hidden a length."""
+        return np.maximum(self.diagonal(A), self._may_be_lost(A, self.kernel.diagonal(A)))
 
     def factor_error(self, A: Any, norms: Floats, terms: int) -> Floats:
         """Return the relative errors of the lengths, at most those of their squares."""
@@ -91,7 +92,13 @@ class Normalised(Kernel):
         safe = np.where(squares > 0.0, squares, np.inf)
         error = relative + absolute / safe + 4.0 * UNIT_ROUNDOFF
         # The root halves a small error; an image that may be the zero vector has no length.
-        return np.where(error < 0.25, error, np.inf)
+        is_known = (error < 0.25) & ~self._may_be_lost(A, squares)
+        return np.where(is_known, error, np.inf)
+
+    def _may_be_lost(self, A: Any, squares: Floats) -> NDArray[np.bool_]:
+        """Return which rows may have an image whose squared length is too small for a number."""
+        is_filled = np.asarray(A.astype(bool).sum(axis=1)).reshape(-1) > 0
+        return np.asarray((squares == 0.0) & is_filled)
 
     def operand(self, rows: Rows, ids: Ids) -> Any:
         """Return what ``block`` takes as B for some of the training rows."""
