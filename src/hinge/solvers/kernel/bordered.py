@@ -17,14 +17,13 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from hinge.solvers.kernel.blocked_cholesky import factorise
 from hinge.threads import single_threaded_blas
 
 Floats = NDArray[np.float64]
 Check = Callable[[], None]
 Apply = Callable[[Floats], Floats]
 
-_BLOCK = 64  # columns that are factorised at a time: some 20 ms of a matrix of three thousand
-_CHUNK = 512
 _JITTER = 1e-15  # of the diagonal, added to a matrix that rounding has made indefinite
 _MOST_JITTER = 1e-8
 
@@ -78,7 +77,7 @@ def factorised(matrix: Floats, check: Check | None = None) -> Apply:
         try:
             attempt = matrix if jitter >= _MOST_JITTER else matrix.copy()
             attempt[np.diag_indices_from(attempt)] = diagonal * (1.0 + jitter)
-            _factorise(attempt, check)
+            factorise(attempt, check)
             break
         except np.linalg.LinAlgError:
             if jitter >= _MOST_JITTER:
@@ -90,25 +89,3 @@ def factorised(matrix: Floats, check: Check | None = None) -> Apply:
             return np.asarray(scipy.linalg.cho_solve((attempt, True), right, check_finite=False))
 
     return inverse
-
-
-def _factorise(matrix: Floats, check: Check | None) -> None:
-    """Replace the lower triangle of a matrix by its Cholesky factor, a block at a time."""
-    m = len(matrix)
-    with single_threaded_blas():
-        for first in range(0, m, _BLOCK):
-            if check is not None:
-                check()
-            stop = min(first + _BLOCK, m)
-            matrix[first:stop, first:stop] = corner = np.linalg.cholesky(
-                matrix[first:stop, first:stop]
-            )
-            if stop == m:
-                break
-            below = scipy.linalg.solve_triangular(
-                corner, matrix[stop:, first:stop].T, lower=True, check_finite=False
-            )
-            matrix[stop:, first:stop] = below.T
-            for left in range(stop, m, _CHUNK):  # the lower triangle alone
-                some = below[:, left - stop : left - stop + _CHUNK]
-                matrix[left:, left : left + _CHUNK] -= below[:, left - stop :].T @ some

@@ -31,7 +31,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 from scipy.linalg.blas import strsv
 
-from hinge.threads import single_threaded_blas
+from hinge.solvers.kernel.blocked_cholesky import factorise
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -157,7 +157,7 @@ class NearbySystems:
         system = self._matrix.copy() if is_whole else self._matrix[part]
         own = np.arange(len(self._at))
         system[own, own] += self._diagonal[self._at].astype(np.float32)
-        _factorise(system, self._check)
+        factorise(system, self._check)
         return system.T
 
     def _single(self, right: NDArray[np.floating], trans: int) -> Singles:
@@ -199,24 +199,3 @@ class NearbySystems:
         corner[:, before:], corner[before:] = across, across.T
         self._corner = corner
         self.borders = (*self.borders, self._ids[rows])
-
-
-def _factorise(matrix: Singles, check: Check | None) -> None:
-    """Replace the lower triangle of a matrix by its Cholesky factor, a block at a time."""
-    m = len(matrix)
-    with single_threaded_blas():
-        for first in range(0, m, _BLOCK):
-            if check is not None:
-                check()
-            stop = min(first + _BLOCK, m)
-            if first:
-                before = matrix[first:stop, :first]
-                matrix[first:, first:stop] -= matrix[first:, :first] @ before.T
-            matrix[first:stop, first:stop] = corner = np.linalg.cholesky(
-                matrix[first:stop, first:stop]
-            )
-            if stop < m:
-                below = matrix[stop:, first:stop].T
-                matrix[stop:, first:stop] = scipy.linalg.solve_triangular(
-                    corner, below, lower=True, check_finite=False
-                ).T
