@@ -30,8 +30,8 @@ _Rows = tuple[Floats, Signs, Floats]
 Check = Callable[[], None]
 
 _BLOCK = 1 << 14  # rows at a time, at the least, and
-_LONGEST_BLOCK = 1 << 16  # at the most: threads that make short calls of NumPy hinder each other
-_BLOCKS = 16  # that the rows are to be in
+_LONGEST_BLOCK = 1 << 18  # at the most: threads that make short calls of NumPy hinder each other
+_BLOCKS = 7  # that the rows are to be in
 _FEW = 1 << 14  # rows whose kinks are sorted at once
 _SAMPLED = 16  # of more rows: the part that tells where to look
 _LARGEST_SAMPLE = 1 << 14
@@ -190,7 +190,12 @@ class _Slope:
             positive = y > 0.0
             places = [y * kink.margin - f for kink in self._loss.kinks]
             pulls = c * y
-            moments = pulls * (y * (f + b)) if self._slopes.any() else pulls
+            moments = pulls
+            if self._slopes.any():
+                # In the place of the scores, which are a copy.
+                moments = np.add(f, b, out=f)
+                moments *= y
+                moments *= pulls
             # Told by places, as kinks are elsewhere: a margin may round to the other side.
             for side, passed in enumerate((np.less, np.less_equal)):
                 # A negative row's margin walks down as b walks up.
