@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import math
+import weakref
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +14,7 @@ from tests.solvers.fakes import Scripted
 from tests.solvers.points import NOWHERE, OPTIMUM, PROBLEM, VALUE, between, lies, slowly
 
 import hinge
-from hinge import Point, Status, Stop, solve
+from hinge import Point, Problem, Status, Stop, solve
 from hinge.certificates import gap
 from hinge.errors import InvalidParameterError
 from hinge.solvers import Support, driver
@@ -268,3 +270,16 @@ def test_a_solution_reports_the_whole_run() -> None:
     assert solution.intercept == OPTIMUM.intercept
     np.testing.assert_array_equal(solution.dual_coef, OPTIMUM.dual_coef)
     assert solution.certificate.region is not None
+
+
+def test_data_are_let_go_when_a_run_is_over() -> None:
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    problem = Problem(X, X[:, 0] > 0.1)
+    rows = weakref.ref(problem.rows)
+    gc.disable()  # a cycle would keep them until the next collection
+    try:
+        solution = solve(problem)
+        del problem, solution
+        assert rows() is None
+    finally:
+        gc.enable()

@@ -12,6 +12,7 @@ import math
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -238,7 +239,8 @@ class _Run:
         self.flag = flag
         self.began = time.perf_counter()
         self.is_stepping = False
-        self.judge = Judge(problem, settings.stop, self._check, settings.threads)
+        # Nobody whom the run knows refers to it: when it is over its data are let go at once.
+        self.judge = Judge(problem, settings.stop, partial(_check, flag), settings.threads)
         self.records: list[TraceRecord] = []
         self.certificate: Certificate | None = None
         self.progress = Progress(0, 0)
@@ -307,7 +309,7 @@ class _Run:
             status = self._certify(state)
             state.judged_work, state.was_refused = self.judge.last_work, self.judge.refused
         else:
-            self._record(self.progress.primal, self.progress.dual, certified=False)
+            self._record(self.progress)
         if self._observe(state) and status is None:
             status = Status.INTERRUPTED
         return status
@@ -320,7 +322,7 @@ class _Run:
         except _Abandoned:
             return Status.INTERRUPTED
         self.certificate = certificate
-        self._record(certificate.primal, certificate.dual, certified=True)
+        self._record(certificate)
         if self.settings.stop.satisfied_by(certificate):
             return Status.SOLVED
         if not _is_finite(point):
@@ -413,33 +415,24 @@ class _Run:
         finally:
             state.stop_check = self._step_check
 
-    def _record(self, primal: float, dual: float, *, certified: bool) -> None:
+    def _record(self, found: Progress | Certificate) -> None:
         """Add a line to the trace; thin it out when it grows long."""
-        progress = Progress(self.progress.steps, self.progress.work, primal, dual)
-        if not certified and math.isnan(progress.relative_gap):
+        certified, gap = isinstance(found, Certificate), found.relative_gap
+        if not certified and math.isnan(gap):
             return
-        gap = progress.relative_gap
-        if certified and self.certificate is not None:
-            gap = self.certificate.relative_gap
+        done = self.progress.steps, self.progress.work
         self.records.append(
-            TraceRecord(
-                self._seconds(), progress.steps, progress.work, primal, dual, gap, certified
-            )
+            TraceRecord(self._seconds(), *done, found.primal, found.dual, gap, certified)
         )
         if len(self.records) > _TRACE_LIMIT:
             numbered = enumerate(self.records)
             self.records = [record for k, record in numbered if record.certified or k % 2 == 0]
 
-    def _check(self) -> None:
-        """Give up a certificate or a step when Ctrl-C has been pressed."""
-        if self.flag:
-            raise _Abandoned
-
     def _step_check(self) -> None:
         """Give up a step when its time is over as well; a point is returned and certified then."""
         if self.is_stepping and self._is_out_of_time():
             raise _Abandoned
-        self._check()
+        _check(self.flag)
 
     def _is_near_its_time(self) -> bool:
         """Return whether a part of the time has passed that makes it worth thinking of its end."""
@@ -453,6 +446,12 @@ class _Run:
 
     def _seconds(self) -> float:
         return time.perf_counter() - self.began
+
+
+def _check(flag: StopFlag) -> None:
+    """Give up a certificate or a step when Ctrl-C has been pressed."""
+    if flag:
+        raise _Abandoned
 
 
 def _is_finite(point: Point) -> bool:

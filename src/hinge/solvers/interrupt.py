@@ -17,14 +17,14 @@ class StopFlag:
     """Set once, from any thread, to ask every run that polls it to end."""
 
     def __init__(self) -> None:
-        self._event = threading.Event()
+        self._is_set = False
 
     def set(self) -> None:
         """Ask the runs to end."""
-        self._event.set()
+        self._is_set = True
 
     def __bool__(self) -> bool:
-        return self._event.is_set()
+        return self._is_set
 
 
 @contextmanager
