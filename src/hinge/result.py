@@ -7,6 +7,7 @@ the ``Trace`` of how it got there and a ``Status``.
 from __future__ import annotations
 
 import enum
+import math
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -186,9 +187,10 @@ class Certificate:
     kkt_rounding: float = field(default=float("nan"), compare=False)
 
     def __str__(self) -> str:
+        least = self.primal - self.gap if math.isfinite(self.gap) else -math.inf
         lines = [
             f"objective        {self.primal:.10g}",
-            f"proven at least  {self.primal - self.gap:.10g}",
+            f"proven at least  {least:.10g}",
             f"relative gap     {self.relative_gap:.3g}",
             f"violation        {self.kkt:.3g}",
         ]

@@ -168,6 +168,16 @@ def test_numbers_that_overflow_never_satisfy() -> None:
     assert not hinge.Stop(gap=1e300).satisfied_by(certificate)
 
 
+@pytest.mark.parametrize("kernel", [None, hinge.kernels.RBF(1.0)])
+def test_where_the_objective_is_infinite_nothing_is_proven_of_the_optimum(kernel: object) -> None:
+    problem = Problem([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1], C=1e307, kernel=kernel)
+    coef = np.zeros(0) if kernel else np.ones(1)
+    certificate = gap(problem, hinge.Point(coef, -1e307, np.array([0.0, 0.5, 0.5, 0.0])))
+    assert certificate.dual == -np.inf
+    assert certificate.gap == np.inf
+    assert "proven at least  -inf" in str(certificate)
+
+
 def test_a_problem_without_intercept_takes_no_point_with_one() -> None:
     # With it the "primal" value 0.6 would be below the optimum of the problem without.
     X = np.asarray([[1.0], [1.1], [3.0], [3.1]])

@@ -23,7 +23,9 @@ class Values(NamedTuple):
     dual_below: float
 
 
-def certificate_of(values: Values, kkt: Measured, products: int) -> Certificate:
+def certificate_of(
+    values: Values, kkt: Measured, products: int, notes: tuple[str, ...] = ()
+) -> Certificate:
     """Return the certificate of widened values; anything that is not a number proves nothing.
 
     Parameters
@@ -35,6 +37,8 @@ def certificate_of(values: Values, kkt: Measured, products: int) -> Certificate:
     products : int
         How many products may have left the range of normal numbers, where rounding is a fixed
         amount.
+    notes : tuple of str, default=()
+        What else there is to say of it.
     """
     primal, primal_above, dual, dual_below = values
     difference = primal_above - dual_below + products * _SMALLEST
@@ -46,10 +50,11 @@ def certificate_of(values: Values, kkt: Measured, products: int) -> Certificate:
         rounding = (primal_above - primal) + (dual - dual_below)
     return Certificate(
         primal=primal,
-        dual=dual,
+        dual=-math.inf if math.isnan(dual) else dual,
         gap=difference,
         relative_gap=relative,
         rounding=rounding,
         kkt=kkt.above if math.isfinite(primal) else math.inf,
         kkt_rounding=kkt.rounding,
+        notes=notes,
     )
