@@ -59,6 +59,22 @@ def test_feature_names(kind: str) -> None:
         model.predict(other)
 
 
+@pytest.mark.parametrize("estimator", [LinearSVC, SVC])
+def test_arrays_meet_the_features_of_the_fit(estimator: Any) -> None:
+    X, y = two_classes()
+    model = estimator().fit(FRAMES["pandas"](X), y)
+    with pytest.warns(UserWarning, match="X does not have valid feature names"):
+        model.predict(X)
+    model.fit(X, y)
+    assert not hasattr(model, "feature_names_in_")
+    assert model.n_features_in_ == X.shape[1]
+    with pytest.raises(ValueError, match="X has 1 features"):
+        model.predict(X[:, :1].copy())
+    del model.n_features_in_
+    model.n_features_in_ = np.int64(X.shape[1])
+    assert len(model.predict(X)) == len(X)
+
+
 @pytest.mark.parametrize(
     "labels",
     [

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
 
 from hinge import SVC
 from hinge.errors import HingeError
@@ -70,6 +71,27 @@ def test_what_is_changed_is_seen(is_sparse: bool) -> None:
     model.intercept_[0] = np.nan
     with pytest.raises(HingeError, match="intercept_ holds a number that is not finite"):
         model.decision_function(X[:2])
+
+
+@pytest.mark.parametrize("small", [0, 1 << 16])
+def test_a_number_that_is_changed_is_seen_in_arrays_of_any_size(
+    small: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_kept_machine, "_SMALL", small)
+    model = fitted()
+    before = model.decision_function(X[:2])
+    np.testing.assert_array_equal(model.decision_function(X[:2]), before)
+    model.intercept_[0] += 1.0
+    assert not np.array_equal(model.decision_function(X[:2]), before)
+
+
+def test_models_that_are_no_longer_fitted_are_refused() -> None:
+    model = fitted()
+    model.predict(X[:1])
+    for name in [name for name in vars(model) if name.endswith("_")]:
+        delattr(model, name)
+    with pytest.raises(NotFittedError):
+        model.predict(X[:1])
 
 
 def test_other_support_vectors_are_seen() -> None:

@@ -47,7 +47,7 @@ def rows_to_score(estimator: Any, X: Any) -> Rows:
     X : array-like, sparse matrix or data frame
         The caller's data.
     """
-    return Rows(data_to_score(estimator, X))
+    return Rows(data_to_score(estimator, X), is_canonical=True)
 
 
 def data_to_score(estimator: Any, X: Any) -> Any:
@@ -62,6 +62,8 @@ def data_to_score(estimator: Any, X: Any) -> Any:
     """
     X = _readable(X)
     is_held = _is_held(X)
+    if is_held and _is_as_fitted(estimator, X):
+        return X
     data = _validated(estimator, X, reset=False, skip_check_array=is_held)
     return data if is_held else canonical(data)
 
@@ -81,14 +83,18 @@ def training_data(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[R
         Weights of the rows.
     """
     readable, y = _readable(X), plain_labels(y)
-    is_ready = _is_held(readable) and _are_whole_numbers(y) and len(y) == readable.shape[0]
-    X, y = _validated(estimator, readable, y, skip_check_array=is_ready)
+    is_held = _is_held(readable)
+    if is_held and _are_whole_numbers(y) and len(y) == readable.shape[0]:
+        X = readable
+        _record_features(estimator, X)
+    else:
+        X, y = _validated(estimator, readable, y)
     name = type(estimator).__name__
     classes, codes = encode_labels(y, name)
     weights = row_weights(sample_weight, len(codes))
     _refuse_class_without_weight(classes, codes, weights)
     per_class = class_weights(estimator.class_weight, classes, codes, weights)
-    is_canonical = X is readable and sp.issparse(X)  # as it came out of _readable
+    is_canonical = X is readable and is_held
     return Rows(X, is_canonical=is_canonical), Labels(classes, codes, weights, per_class)
 
 
@@ -162,6 +168,20 @@ def _validated(estimator: Any, X: Any, *labels: Any, **options: Any) -> Any:
     except ValueError:
         refuse_text(X)
         raise
+
+
+def _is_as_fitted(estimator: Any, X: Any) -> bool:
+    """Return whether scikit-learn has nothing to say of held rows: they never have names."""
+    count = getattr(estimator, "n_features_in_", None)
+    is_named = getattr(estimator, "feature_names_in_", None) is not None
+    return type(count) is int and count == X.shape[1] and not is_named
+
+
+def _record_features(estimator: Any, X: Any) -> None:
+    """Take note of the features of held rows, as scikit-learn would: they never have names."""
+    estimator.n_features_in_ = int(X.shape[1])
+    if hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
 
 
 def _readable(X: Any) -> Any:

@@ -30,6 +30,7 @@ _NAMES = (
     "intercept_",
     "n_features_in_",
 )
+_SMALL = 1 << 16  # bytes that are copied sooner than NumPy compares arrays
 _kept: weakref.WeakKeyDictionary[Any, tuple[_Attributes, KeptMachine]] = weakref.WeakKeyDictionary()
 
 
@@ -69,7 +70,7 @@ class _Attributes:
         pieces = [_pieces(value) for value in self._values]
         self.are_known = all(arrays is not None for arrays in pieces)
         self._arrays = [
-            (array, array.copy() if array.flags.writeable else None)
+            (array, _form(array), _copy(array) if array.flags.writeable else None)
             for arrays in pieces
             for array in arrays or ()
         ]
@@ -83,8 +84,8 @@ class _Attributes:
         if len(pieces) != len(self._arrays):
             return False
         return all(
-            array is old and _is_unchanged(array, copy)
-            for array, (old, copy) in zip(pieces, self._arrays, strict=True)
+            array is old and _form(array) == form and _is_unchanged(array, copy)
+            for array, (old, form, copy) in zip(pieces, self._arrays, strict=True)
         )
 
 
@@ -97,7 +98,18 @@ def _pieces(value: Any) -> list[NDArray[Any]] | None:
     return [] if isinstance(value, Kernel | int) else None
 
 
-def _is_unchanged(array: NDArray[Any], copy: NDArray[Any] | None) -> bool:
+def _form(array: NDArray[Any]) -> tuple[Any, ...]:
+    return array.shape, array.dtype
+
+
+def _copy(array: NDArray[Any]) -> Any:
+    """Return what an array is compared with: bytes of a small one, since that takes no time."""
+    return array.tobytes() if array.nbytes <= _SMALL else array.copy()
+
+
+def _is_unchanged(array: NDArray[Any], copy: Any) -> bool:
     if not array.flags.writeable:
         return copy is None
-    return copy is not None and array.shape == copy.shape and bool(np.array_equal(array, copy))
+    if isinstance(copy, bytes):
+        return array.tobytes() == copy
+    return copy is not None and bool(np.array_equal(array, copy))

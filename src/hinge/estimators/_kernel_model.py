@@ -101,8 +101,7 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
             of classes with as many votes the one wins whose decision values add up to the most,
             whatever ``break_ties`` says.
         """
-        check_is_fitted(self, msg=scores_alone(self))
-        kept = kept_machine(self, machine_of)
+        kept = kept_machine(self, _fitted_machine)
         machine, wanted = kept.machine, jobs(self.n_jobs)
         rows = rows_to_score(self, X)
         rule = rule_of(self)
@@ -186,8 +185,7 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
 
     def _machine_values(self, X: Any) -> Floats:
         """Return the decision values of every machine: of pairs, or of classes."""
-        check_is_fitted(self, msg=scores_alone(self))
-        kept = kept_machine(self, machine_of)
+        kept = kept_machine(self, _fitted_machine)
         wanted = jobs(self.n_jobs)
         rows = rows_to_score(self, X)
         if kept.takes(rows):
@@ -207,6 +205,12 @@ def _finite(values: Floats, numbers: NDArray[np.int64]) -> Floats:
         )
         raise InvalidDataError(message)
     return values
+
+
+def _fitted_machine(model: KernelClassifier) -> Machine:
+    """Return the machine of a model, if that is fitted."""
+    check_is_fitted(model, msg=scores_alone(model))
+    return machine_of(model)
 
 
 def machine_of(model: KernelClassifier) -> Machine:
