@@ -145,7 +145,12 @@ def map_numbers(
     """
     # Floating-point errors are for the function's caller to judge.
     with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
-        if threads <= 1 or count <= 1:
+        if count == 1:
+            result = function(0)
+            if check is not None:
+                check()
+            return result
+        if threads <= 1:
             return _merge_tree(((1, function(number)) for number in range(count)), merge, check)
         work = _Branches(function, merge, check)
         branches = _branches(count, threads)

@@ -179,10 +179,15 @@ class Problem:
     def costs(self) -> Floats:
         """The weight ``C * sample_weight`` of every row's loss."""
         if self.sample_weight is None:
-            return np.broadcast_to(np.float64(self.C), (self.n_rows,))
+            return self._equal_costs
         if self.is_hard:
             return np.where(self.sample_weight > 0.0, math.inf, 0.0)
         return self.C * self.sample_weight
+
+    @cached_property
+    def _equal_costs(self) -> Floats:
+        """The costs of rows without weights: a view of one number."""
+        return np.broadcast_to(np.float64(self.C), (self.n_rows,))
 
     @property
     def is_hard(self) -> bool:
@@ -245,6 +250,8 @@ class Problem:
         """
         other = object.__new__(Problem)
         other.__dict__.update(self.__dict__)
+        for name in ("cost_squares", "_equal_costs"):
+            other.__dict__.pop(name, None)  # of the C that it had
         other.C = positive_or_infinite(C, "C")
         other._check_costs()
         other._check_kernel()
@@ -309,6 +316,12 @@ class Problem:
             return self.rows.norm_bounds(self.rows.squared_norms) ** 2 * (1.0 + 4.0 * UNIT_ROUNDOFF)
         with single_threaded_blas():
             return self.kernel.training_diagonal_above(self.rows)
+
+    @cached_property
+    def cost_squares(self) -> float:
+        """The sum of all costs times squared norms of the rows; infinite if it overflows."""
+        with np.errstate(over="ignore"):
+            return float(np.sum(self.costs * self.rows.squared_norms))
 
     @property
     def largest_norm(self) -> float:

@@ -12,8 +12,6 @@ from __future__ import annotations
 import functools
 import numbers
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import joblib
@@ -39,19 +37,20 @@ def _pool_threads() -> int:
     return min((limit for limit in limits if limit), default=1)
 
 
-@contextmanager
-def single_threaded_blas() -> Iterator[None]:
+class single_threaded_blas:  # noqa: N801 - used like a function, and tens of times in a small fit
     """Hold every BLAS library of the process at one thread while the block runs."""
-    global _limiter, _threads_before, _users  # noqa: PLW0603 - one count for the whole process
-    with _lock:
-        if _users == 0:
-            _threads_before = _pool_threads()
-            _limiter = _controller().limit(limits=1, user_api="blas")
-            _limiter.__enter__()
-        _users += 1
-    try:
-        yield
-    finally:
+
+    def __enter__(self) -> None:
+        global _limiter, _threads_before, _users  # noqa: PLW0603 - one count for the whole process
+        with _lock:
+            if _users == 0:
+                _threads_before = _pool_threads()
+                _limiter = _controller().limit(limits=1, user_api="blas")
+                _limiter.__enter__()
+            _users += 1
+
+    def __exit__(self, *_: object) -> None:
+        global _limiter, _threads_before, _users  # noqa: PLW0603 - one count for the whole process
         with _lock:
             _users -= 1
             if _users == 0:

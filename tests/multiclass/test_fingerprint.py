@@ -73,3 +73,21 @@ def test_it_does_not_change_between_versions():
     known = Labels(np.array([0, 1]), np.array([0, 1, 0]))
     expected = "10b93649f02cd76fc148f691353f7b37ba0eb47a5686976f049069418e4a718a"
     assert data_fingerprint(rows, known) == expected
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 100, 255, 256])
+def test_few_rows_are_all_looked_at(n: int) -> None:
+    spread = np.linspace(0, n - 1, 256).astype(np.int64)
+    assert np.array_equal(np.unique(spread), np.arange(n))
+    known = data_fingerprint(Rows(X[:n] + 1.0), labels(CODES[:n]))
+    for row in {0, n // 2, n - 1}:
+        other = X[:n] + 1.0
+        other[row, 3] += 0.5
+        assert data_fingerprint(Rows(other), labels(CODES[:n])) != known
+
+
+def test_rows_without_zeros_have_the_fingerprint_of_sparse_ones() -> None:
+    full = np.abs(X) + np.float32(1.0)
+    assert data_fingerprint(Rows(full), labels()) == data_fingerprint(
+        Rows(sp.csr_array(full)), labels()
+    )

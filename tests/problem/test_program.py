@@ -61,6 +61,12 @@ def test_another_C_shares_everything_else() -> None:
     assert other.rows is problem.rows
     assert other.signs is problem.signs
     np.testing.assert_allclose(other.costs, problem.costs * 7 / 1.5)
+    plain = hinge.Problem(problem.rows, problem.signs, C=2.0)
+    assert plain.costs.tolist() == [2.0] * plain.n_rows
+    assert plain.with_C(5).costs.tolist() == [5.0] * plain.n_rows
+    assert not plain.costs.flags.writeable
+    np.testing.assert_allclose(other.cost_squares, other.costs @ other.rows.squared_norms)
+    np.testing.assert_allclose(problem.with_C(3).cost_squares, 2 * problem.cost_squares)
     with pytest.raises(hinge.InvalidParameterError, match="C must"):
         problem.with_C(0)
 

@@ -259,7 +259,7 @@ def test_steps_on_samples_count_half_towards_giving_up() -> None:
     assert 0 < state.sample_steps <= state.steps
     for most, is_lost in ((0.5, True), (1.0, False)):
         run.most_steps = most * state.steps
-        assert relay._is_lost(run) is is_lost
+        assert relay._is_lost(run, solver.progress(state).steps) is is_lost
 
 
 def test_a_run_that_ends_at_a_look_returns_what_coordinate_descent_has() -> None:

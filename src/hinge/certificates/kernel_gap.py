@@ -15,6 +15,7 @@ rows are correctly rounded.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -78,17 +79,10 @@ def certificates_of(points: KernelPoints, scores: Scores) -> list[Certificate]:
     primal, quadratic = primal_values(points, points.pulls, scores)
     dual, notes = dual_values(points, quadratic, primal.bounds)
     violations = _violations(points, scores)
-    return [
-        replace(
-            certificate_of(
-                Values(*(float(part[k]) for part in (*primal, *dual))),
-                violations[k],
-                8 * (int(points.sizes[k]) + 8),
-            ),
-            notes=notes[k],
-        )
-        for k in range(len(notes))
-    ]
+    values = zip(*(part.tolist() for part in (*primal, *dual)), strict=True)
+    products = (8 * (points.sizes + 8)).tolist()
+    found = zip(itertools.starmap(Values, values), violations, products, notes, strict=True)
+    return list(itertools.starmap(certificate_of, found))
 
 
 def _violations(points: KernelPoints, scores: Scores) -> list[Measured]:

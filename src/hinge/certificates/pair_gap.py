@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,7 @@ from hinge.certificates.kernel_region import (
     optimum_bounds,
     origins,
 )
-from hinge.certificates.pair_groups import PairPoints, Side
+from hinge.certificates.pair_groups import PairPoints
 from hinge.certificates.pair_scores import PairScores
 from hinge.certificates.settled import widened
 from hinge.inequality import UNIT_ROUNDOFF
@@ -88,25 +89,37 @@ class _Judged:
         self._pairs = points
         self._places = _places(points)
         sides = points.sides
-        ends, self._order = self._by_pair()
-        scores = [found.of(place) for place in range(len(sides))]
-        names = ("plus", "minus", "magnitude", "error")
-        self.scores = Scores(
-            *(self._in_order([getattr(one, name) for one in scores]) for name in names)
-        )
+        # Two parts for every pair: the rows of its first group, whose label is -1, and its second.
+        parts = [part for places in self._places for part in places]
+        counts = np.asarray([len(sides[at].ids) for at, _ in parts])
+        before = np.cumsum([0, *(side.alpha.size for side in sides)]).tolist()
+        self._order = _ranges([before[at] + k * len(sides[at].ids) for at, k in parts], counts)
+        begins = np.cumsum([0, *(len(side.ids) for side in sides)])
+        rows = _ranges(begins[[at for at, _ in parts]], counts)
+        self.scores = self._scores(found, rows, counts)
         above = points.kernel.training_diagonal_above(points.rows)
-        self._squares = self._in_order([_in_pairs(side, above[side.ids]) for side in sides])
+        squares = [above[side.ids] for side in sides]
+        self._squares = np.concatenate(squares)[rows]
         self.points = KernelPoints(
             points.loss,
             is_free=True,
             is_psd=points.kernel.psd is True,
-            ends=ends,
-            signs=self._in_order([_in_pairs(side, side.signs) for side in sides]),
-            costs=self._in_order([_in_pairs(side, side.costs) for side in sides]),
+            ends=np.concatenate(((0,), np.cumsum(counts)[1::2])),
+            signs=np.repeat(np.tile((-1.0, 1.0), len(points.pairs)), counts),
+            costs=np.concatenate([side.costs for side in sides])[rows],
             alpha=self._in_order([side.alpha for side in sides]),
             intercept=points.intercept,
-            reach=self._reach([float(np.max(above[side.ids])) for side in sides]),
+            reach=self._reach([float(np.max(some)) for some in squares]),
         )
+
+    def _scores(self, found: PairScores, rows: Ids, counts: Ids) -> Scores:
+        """Return the scores of the rows of every pair, given which of the rows of all sides."""
+        if found.whole is not None:
+            numbers = np.repeat(np.arange(len(counts)) // 2, counts)
+            return found.whole.some((numbers, rows))
+        scores = [found.of(place) for place in range(len(self._pairs.sides))]
+        names = ("plus", "minus", "magnitude", "error")
+        return Scores(*(self._in_order([getattr(one, name) for one in scores]) for name in names))
 
     def counting(self) -> tuple[KernelPoints, Scores]:
         """Return the points and scores without rows that add nothing and violate nothing.
@@ -160,21 +173,6 @@ class _Judged:
                 )
         return found
 
-    def _by_pair(self) -> tuple[Ids, Ids]:
-        """Return where pairs begin and end, and where their rows are in numbers of all sides.
-
-        These are the numbers of the rows of every side in its pairs, one side after another.
-        """
-        sides = self._pairs.sides
-        begins = np.cumsum([0, *(side.alpha.size for side in sides)]).tolist()
-        parts = []
-        for places in self._places:
-            for at, k in places:
-                n = len(sides[at].ids)
-                parts.append(np.arange(begins[at] + k * n, begins[at] + (k + 1) * n))
-        lengths = [sum(len(sides[at].ids) for at, _ in places) for places in self._places]
-        return np.concatenate(((0,), np.cumsum(lengths))), np.concatenate(parts)
-
     def _in_order(self, of_sides: list[Floats]) -> Floats:
         """Return numbers of the rows of every side in its pairs as one array, pair by pair."""
         return np.concatenate([numbers.reshape(-1) for numbers in of_sides])[self._order]
@@ -210,9 +208,10 @@ def _places(points: PairPoints) -> list[list[tuple[int, int]]]:
     return found
 
 
-def _in_pairs(side: Side, numbers: Floats) -> Floats:
-    """Return numbers of the rows of a side in each of its pairs."""
-    return np.broadcast_to(numbers, side.alpha.shape)
+def _ranges(begins: Any, counts: Ids) -> Ids:
+    """Return so many numbers from each beginning on, one range after another."""
+    ends = np.cumsum(counts)
+    return np.repeat(begins - ends + counts, counts) + np.arange(ends[-1])
 
 
 def _frames(

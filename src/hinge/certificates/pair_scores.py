@@ -60,6 +60,9 @@ class PairScores:
     ----------
     sides : list of SideScores
         What is known, for every side of the points.
+    whole : Scores or None
+        Where all values are computed at once: the scores of the rows of all sides, one side after
+        another, in every pair, those of other groups included; of shape (n_pairs, n).
     """
 
     def __init__(self, points: PairPoints, threads: int, check: Check | None) -> None:
@@ -71,7 +74,7 @@ class PairScores:
         self._terms = np.asarray(counts, dtype=np.float64).reshape(-1, 2).sum(axis=1)
         sums = np.asarray([float(np.sum(a) + np.sum(b)) for a, b in points.alpha])
         self._totals = sums * (1.0 + rounding_factor(int(max(counts, default=0)) + 4))
-        self._whole: Scores | None = None
+        self.whole: Scores | None = None
         if isinstance(points.kernel, Linear):
             self.sides = [SideScores(side) for side in points.sides]
             self._share_out(PairWeights(points, self._totals).tasks(self.sides, _TASK_ROWS))
@@ -81,13 +84,13 @@ class PairScores:
         width = self._exact.panels.row_width(points.rows)
         terms = n * n_support * len(points.pairs)
         if n * max(n_support, width) <= _AT_ONCE and terms <= _TERMS_AT_ONCE:
-            self._whole = self._at_once()
+            self.whole = self._at_once()
         else:
             self.sides = [SideScores(side) for side in points.sides]
             self._find()
 
     def of(self, place: int) -> Scores:
-        """Return the scores of a side, in the shape of its pairs and rows.
+        """Return the scores of a side, in the shape of its pairs and rows, if not all are known.
 
         Parameters
         ----------
@@ -95,10 +98,6 @@ class PairScores:
             Which of the sides.
         """
         side = self._points.sides[place]
-        if self._whole is not None:
-            begin = sum(len(some.ids) for some in self._points.sides[:place])
-            rows = np.arange(begin, begin + len(side.ids))
-            return self._whole.some(np.ix_(np.asarray(side.numbers), rows))
         terms, totals = self._terms[side.numbers, None], self._totals[side.numbers, None]
         return self.sides[place].scores(side, terms, totals)
 

@@ -145,6 +145,8 @@ def batches(pairs: ClassPairs) -> list[list[int]]:
     rows = np.asarray([len(pairs.rows_of_class(which)) for which in range(count)])
     sizes = rows[first] + rows[second]
     small = np.flatnonzero(sizes <= MOST_ROWS)
+    if np.sum(sizes[small]) <= _ROWS_TOGETHER:
+        return [small.tolist()] if len(small) else []
     width = count  # of a block of classes
     while True:
         keys = (first[small] // width) * count + second[small] // width

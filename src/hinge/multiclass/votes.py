@@ -43,9 +43,9 @@ def class_values(values: Floats, n_classes: int) -> Floats:
     found = np.empty((len(values), n_classes))
     for start in range(0, len(values), _ROWS_AT_ONCE):
         part = slice(start, start + _ROWS_AT_ONCE)
-        of_class = np.clip(values[part], -_LARGEST, _LARGEST)[:, numbers]
+        of_class = np.minimum(np.maximum(values[part], -_LARGEST), _LARGEST)[:, numbers]
         # A value of exactly zero is a vote for the second class of its pair.
-        votes = np.count_nonzero((of_class > 0.0) == (signs > 0.0), axis=2)
+        votes = ((of_class > 0.0) == (signs > 0.0)).sum(axis=2)
         # One after the other, in the order of the pairs: a sum in pairs would have other bits.
         sums = np.add.accumulate(of_class * signs, axis=2)[:, :, -1]
         found[part] = votes + sums / (np.abs(sums) + 1.0) / 3.0

@@ -59,9 +59,7 @@ def stiffness(problem: Problem) -> float:
     problem : Problem
         What is to be solved.
     """
-    costs = problem.costs
-    total = float(np.sum(costs * problem.rows.squared_norms))
-    return total / max(1, problem.n_counted)
+    return problem.cost_squares / max(1, problem.n_counted)
 
 
 def coordinate_cost(problem: Problem) -> float:

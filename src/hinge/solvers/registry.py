@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
+from typing import Any
 
 from hinge.errors import unknown_name
 from hinge.problem import Problem
@@ -16,9 +17,15 @@ from hinge.solvers.protocol import Solver
 from hinge.solvers.relay import Relay
 
 
+@cache
+def _class(module: str, name: str) -> Any:
+    """Return the class of a solver, which is loaded the first time."""
+    return getattr(importlib.import_module(f"hinge.solvers.{module}"), name)
+
+
 def _make(module: str, name: str, gap: float | None) -> Solver:
     """Return a solver of that class, set up for a relative gap if it can be."""
-    solver_class = getattr(importlib.import_module(f"hinge.solvers.{module}"), name)
+    solver_class = _class(module, name)
     aimed_at: Callable[[float | None], Solver] | None = getattr(solver_class, "aimed_at", None)
     solver: Solver = solver_class() if aimed_at is None else aimed_at(gap)
     return solver

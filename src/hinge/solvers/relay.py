@@ -111,7 +111,7 @@ class RelayState(State):
     @property
     def is_last(self) -> bool:
         """Whether there is no method after it."""
-        return self.leg + 1 >= len(self.names.split())
+        return self.leg >= self.names.count(" ")
 
     @property
     def watch(self) -> Watch:
@@ -215,11 +215,8 @@ class Relay(Solver):
 
     def step(self, state: RelayState, work: int) -> int:
         """Go on with the present method, or with the next one if that is to end sooner."""
-        if not state.is_last and self._is_over(state):
-            self._hand_over(state)
-        elif not state.is_last and self._is_lost(state):
-            # Classes are apart after all, and coordinate descent has not had its trial.
-            self._go_to(state, 0, self.choice(state.problem, apart=True, tried=state.name))
+        if not state.is_last:
+            self._change(state)
         running, watch = state.running, state.watch
         running.step_limit = self._step_limit(state)
         running.threads, running.stop_check = state.threads, state.stop_check
@@ -228,12 +225,12 @@ class Relay(Solver):
             done = solver.step(running, work)
         finally:
             running.stop_check = None  # it belongs to the run, and the state may outlive that
-        if solver.progress(running).steps:
+        progress = solver.progress(running)
+        if state.is_handed and progress.steps:
             state.forget_handed()
         if done < work:
             # It returned early, having something to say. In between its two values may not be
             # of one moment, and would depend on how the driver cuts the work.
-            progress = solver.progress(running)
             watch.note(progress.work, progress.relative_gap)
             if state.look and progress.steps >= state.look:
                 self._look(state)
@@ -277,17 +274,24 @@ class Relay(Solver):
         """Return the name of the method at work."""
         return state.name
 
-    def _is_over(self, state: RelayState) -> bool:
-        """Return whether the first method is overtaken, or has had its share of the steps."""
-        if state.name != FIRST:
-            return False
-        steps = state.steps_before + self._solver(state).progress(state.running).steps
-        return state.is_due or steps >= self.first_steps or state.watch.is_overtaken()
+    def _change(self, state: RelayState) -> None:
+        """Begin another method if the one at work is overtaken, or takes more than expected."""
+        steps = self._solver(state).progress(state.running).steps
+        if state.name == FIRST and self._is_over(state, steps):
+            self._hand_over(state)
+        elif self._is_lost(state, steps):
+            # Classes are apart after all, and coordinate descent has not had its trial.
+            self._go_to(state, 0, self.choice(state.problem, apart=True, tried=state.name))
 
-    def _is_lost(self, state: RelayState) -> bool:
+    def _is_over(self, state: RelayState, steps: int) -> bool:
+        """Return whether the first method is overtaken, or has had its share of the steps."""
+        has_had_them = state.steps_before + steps >= self.first_steps
+        return state.is_due or has_had_them or state.watch.is_overtaken()
+
+    @staticmethod
+    def _is_lost(state: RelayState, taken: int) -> bool:
         """Return whether the method at work has taken more steps than it is expected to need."""
-        running = state.running
-        steps = float(self._solver(state).progress(running).steps)
+        running, steps = state.running, float(taken)
         if isinstance(running, SampledState):
             steps -= _OF_A_SAMPLE * running.sample_steps
         return steps >= state.most_steps
@@ -297,7 +301,7 @@ class Relay(Solver):
         limits = [state.look] if state.look else []
         if state.step_limit is not None:
             limits.append(max(0, state.step_limit - state.steps_before))
-        if state.name == FIRST and not state.is_last and math.isfinite(self.first_steps):
+        if math.isfinite(self.first_steps) and not state.is_last and state.name == FIRST:
             # Hundreds of its sweeps over few rows may fit into the work of one call.
             limits.append(max(0, int(self.first_steps) - state.steps_before))
         return min(limits, default=None)

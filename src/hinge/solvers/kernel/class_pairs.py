@@ -103,7 +103,7 @@ class PairSolver:
         self._rows, self._numbers = rows, [np.ascontiguousarray(ids) for ids in classes]
         self._stored, self._loss = stored, loss
         # What a class brings along as the first and as the second of a pair.
-        self._sides = [[_program(loss, sign, of) for of in costs] for sign in (-1.0, 1.0)]
+        self._sides = [_programs(loss, of) for of in costs]
         self._settings = settings
         values = sum(len(ids) ** 2 for ids in classes)
         share = min(1.0, settings.shared_mb * 2**20 / (4.0 * values))
@@ -209,7 +209,7 @@ class PairSolver:
 
     def _both(self, first: int, second: int) -> Floats:
         """Return what the dual program has of the rows of two classes."""
-        return np.concatenate((self._sides[0][first], self._sides[1][second]), axis=1)
+        return np.concatenate((self._sides[first][0], self._sides[second][1]), axis=1)
 
     def signs(self, first: int, second: int) -> NDArray[np.int8]:
         """Return the signs of the rows of two classes: the second is the positive one."""
@@ -299,9 +299,15 @@ class SolvedPair:
         return self.end.scores + self.end.intercept
 
 
-def _program(loss: Loss, sign: float, costs: Floats) -> Floats:
-    """Return what the dual program has of the rows of a class, with their costs below."""
-    y = np.full(len(costs), sign)
-    reach = y * loss.upper_bound(costs)
-    lower, upper = np.minimum(reach, 0.0), np.maximum(reach, 0.0)
-    return np.stack((loss.dual_linear * y, loss.dual_curvature / costs, lower, upper, costs))
+def _programs(loss: Loss, costs: Floats) -> Floats:
+    """Return what dual programs have of the rows of a class, with their costs below.
+
+    First as those of the first class of a pair, and then of the second.
+    """
+    reach = loss.upper_bound(costs)
+    both = np.zeros((2, 5, len(costs)))
+    both[:, 0] = ((-loss.dual_linear,), (loss.dual_linear,))
+    both[:, 1] = loss.dual_curvature / costs
+    both[0, 2], both[1, 3] = -reach, reach
+    both[:, 4] = costs
+    return both

@@ -230,10 +230,8 @@ def first_ease(problem: Problem) -> float:
     problem : Problem
         What is to be solved.
     """
-    costs = problem.costs
-    with np.errstate(over="ignore"):
-        stiffness = float(np.sum(costs * problem.rows.squared_norms)) / np.count_nonzero(costs)
-        stiffness /= problem.loss.dual_curvature or 2.0 * FIRST_SMOOTHING
+    stiffness = problem.cost_squares / problem.n_counted
+    stiffness /= problem.loss.dual_curvature or 2.0 * FIRST_SMOOTHING
     if not math.isfinite(stiffness):
         return 1.0
     return math.pow(10.0, min(0, -math.ceil(math.log10(max(stiffness, 1.0) / EASY))))
