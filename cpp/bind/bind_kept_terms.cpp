@@ -59,6 +59,7 @@ void bind_kept_terms(nb::module_& module) {
         .def(nb::init<const Rows&, Coefficients>(), nb::arg("rows"), nb::arg("coef").noconvert())
         .def("sums", &TermsInFloat::sums, nb::arg("points"), nb::arg("first"),
              nb::arg("numbers").noconvert().none(), nb::arg("out").noconvert(),
+             nb::arg("threads") = 1,
              "Write the sums of every function, and of the sizes of their terms.")
         .def("near_sums", &TermsInFloat::near_sums, nb::arg("points"), nb::arg("first"),
              nb::arg("out").noconvert(),

@@ -1,4 +1,6 @@
 // Python's view of kernel values: sums of terms at points, and blocks of the kernel matrix.
+#include <algorithm>
+
 #include "kernel_rows.hpp"
 
 namespace nb = nanobind;
@@ -47,31 +49,34 @@ void count_entries(const Matrix& matrix, std::int64_t first, Array<std::int64_t,
     });
 }
 
-// The entries of the rows from `first` on that are not zero, as float32, to where each row begins.
+// The entries of the dense rows from `first` on that are not zero, as float32, to where each
+// begins.
 void copy_entries(const Matrix& matrix, std::int64_t first, Numbers offsets, Array<float, 1> values,
                   Array<std::int32_t, 1> columns) {
     require(offsets.size() > 0, "an offset for every row, and the end");
     const auto count = static_cast<std::int64_t>(offsets.size()) - 1;
     require(first >= 0 && first <= matrix.count && count <= matrix.count - first,
             "the rows must be among those that there are");
+    require(!matrix.columns, "the rows must be dense");
     require_length(columns.size(), values.size(), "columns");
     const auto room = static_cast<std::int64_t>(values.size());
     bool fits = true;
-    hinge::binding::with_rows(matrix, [&](const auto& rows) {
-        const nb::gil_scoped_release unlocked;
-        for (std::int64_t k = 0; k < count; ++k) {
-            std::int64_t at = offsets(static_cast<std::size_t>(k));
-            const std::int64_t end = offsets(static_cast<std::size_t>(k) + 1);
-            fits = fits && at >= 0 && at <= end && end <= room;
-            hinge::for_entries(rows, first + k, Centre<float>{},
-                               [&](std::int64_t column, float value) {
-                                   if (fits && at < end) {
-                                       values.data()[at] = value;
-                                       columns.data()[at] = static_cast<std::int32_t>(column);
-                                   }
-                                   ++at;
-                               });
-            fits = fits && at == end;
+    hinge::binding::with_rows(matrix, [&]<class Rows>(const Rows& rows) {
+        if constexpr (requires { rows.row(first); }) {
+            const nb::gil_scoped_release unlocked;
+            std::vector<float> some(static_cast<std::size_t>(matrix.width));
+            std::vector<std::int32_t> features(static_cast<std::size_t>(matrix.width));
+            for (std::int64_t k = 0; k < count && fits; ++k) {
+                const std::int64_t begin = offsets(static_cast<std::size_t>(k));
+                const std::int64_t end = offsets(static_cast<std::size_t>(k) + 1);
+                const std::int64_t entries =
+                    hinge::list_entries(rows, first + k, some.data(), features.data());
+                fits = begin >= 0 && end <= room && end - begin == entries;
+                if (fits) {
+                    std::copy_n(some.data(), entries, values.data() + begin);
+                    std::copy_n(features.data(), entries, columns.data() + begin);
+                }
+            }
         }
     });
     require(fits, "the rows do not have as many entries as there is room for");

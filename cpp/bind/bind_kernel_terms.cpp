@@ -1,4 +1,6 @@
 // Python's view of terms whose panels are made once, for all pieces of a pass over points.
+#include <algorithm>
+
 #include "hinge/kernel_terms.hpp"
 #include "kernel_rows.hpp"
 
@@ -14,7 +16,7 @@ using hinge::binding::Numbers;
 using hinge::binding::require;
 using hinge::binding::require_length;
 
-// Some rows as terms. Pieces of a pass may be done by several threads at once.
+// Some rows as terms. Threads of the team share out the points of a call.
 template <class Real>
 class KernelTerms {
   public:
@@ -26,16 +28,18 @@ class KernelTerms {
 
     // out[k, c] += sum of coef[c, i] k(term i, point k).
     void add(const Rows& points, Coefficients coef, std::int64_t first, Points numbers,
-             Array<double, 2> out) const {
+             Array<double, 2> out, std::int64_t threads) const {
         const Selection where = checked(points, numbers, first, out.shape(0));
         require(coef.shape(1) == count(), "one coefficient for every term");
         require(coef.shape(0) == out.shape(1) && out.shape(1) > 0, "as many outputs as functions");
         const auto outputs = static_cast<std::int64_t>(out.shape(1));
         const nb::gil_scoped_release unlocked;
-        const auto read = points.reader(where);
+        const hinge::TermFunctions<Real> functions(coef.data(), panels_.count, outputs);
         points.kernel().visit([&](const auto& kernel) {
-            hinge::add_terms<Real>(kernel, panels_, read, where, points.sides(), coef.data(),
-                                   outputs, out.data());
+            hinge::share_points(where, threads, [&](std::int64_t at, Selection part) {
+                hinge::add_terms<Real>(kernel, panels_, points.reader(part), part, points.sides(),
+                                       functions, out.data() + at * outputs);
+            });
         });
     }
 
@@ -43,39 +47,45 @@ class KernelTerms {
     // point k) for the first terms, as many as there are slots.
     void add_and_keep(const Rows& points, Array<const double, 1> coef, std::int64_t first,
                       Points numbers, Array<double, 1> out, Array<float, 2> rows, Numbers slots,
-                      std::int64_t first_column) const {
+                      std::int64_t first_column, std::int64_t threads) const {
         const Selection where = checked(points, numbers, first, out.size());
         require_length(coef.size(), count(), "coef");
         require(slots.size() <= count(), "a term for every slot");
         const std::vector<float*> kept = columns(rows, slots, first_column, where.count);
         const nb::gil_scoped_release unlocked;
-        const auto read = points.reader(where);
         points.kernel().visit([&](const auto& kernel) {
-            hinge::add_and_keep<Real, std::decay_t<decltype(kernel)>, float>(
-                kernel, panels_, read, where, points.sides(), coef.data(),
-                {kept.data(), static_cast<std::int64_t>(kept.size())}, out.data());
+            hinge::share_points(where, threads, [&](std::int64_t at, Selection part) {
+                const std::vector<float*> columns = moved(kept, at);
+                hinge::add_and_keep<Real, std::decay_t<decltype(kernel)>, float>(
+                    kernel, panels_, points.reader(part), part, points.sides(), coef.data(),
+                    {columns.data(), static_cast<std::int64_t>(columns.size())}, out.data() + at);
+            });
         });
     }
 
     // out[slots[i], first_column + k] = k(term i, point k).
     template <class Out>
     void block(const Rows& points, std::int64_t first, Points numbers, Array<Out, 2> out,
-               Numbers slots, std::int64_t first_column, std::int64_t n_points) const {
+               Numbers slots, std::int64_t first_column, std::int64_t n_points,
+               std::int64_t threads) const {
         require(n_points >= 0, "as many points as columns to fill");
         const Selection where = checked(points, numbers, first, static_cast<std::size_t>(n_points));
         require_length(slots.size(), count(), "slots");
         const std::vector<Out*> rows = columns(out, slots, first_column, where.count);
         const nb::gil_scoped_release unlocked;
-        const auto read = points.reader(where);
         points.kernel().visit([&](const auto& kernel) {
-            hinge::fill_block<Real>(kernel, panels_, read, where, points.sides(), rows.data());
+            hinge::share_points(where, threads, [&](std::int64_t at, Selection part) {
+                hinge::fill_block<Real>(kernel, panels_, points.reader(part), part, points.sides(),
+                                        moved(rows, at).data());
+            });
         });
     }
 
     // out[i, j] = out[j, i] = k(term i, term j), for i <= j and j from `first` on; numbers has the
-    // points j, which are terms.
+    // points j, which are terms. The last points meet the most terms, so that they come first.
     template <class Out>
-    void square(const Rows& points, Numbers numbers, std::int64_t first, Array<Out, 2> out) const {
+    void square(const Rows& points, Numbers numbers, std::int64_t first, Array<Out, 2> out,
+                std::int64_t threads) const {
         require(points.kernel().is_of_products(), "only products are the same in either order");
         require(out.shape(0) == count() && out.shape(1) == count(),
                 "a row and a column for every term");
@@ -88,11 +98,16 @@ class KernelTerms {
             rows[k] = out.data() + k * count();
         }
         const nb::gil_scoped_release unlocked;
-        const auto read = points.reader(where);
+        const std::int64_t tiles = (where.count + hinge::kTileRows - 1) / hinge::kTileRows;
         points.kernel().visit([&]<class Kernel>(const Kernel& kernel) {
             if constexpr (std::is_same_v<typename Kernel::Pairing, hinge::ProductPairing>) {
-                hinge::fill_square<Real>(kernel, panels_, read, where, first, points.sides(),
-                                         rows.data());
+                hinge::share_out(tiles, threads, 1, [&](std::int64_t number, std::int64_t size) {
+                    const std::int64_t at = (tiles - number - size) * hinge::kTileRows;
+                    const std::int64_t end = (tiles - number) * hinge::kTileRows;
+                    const Selection part = where.part(at, std::min(end, where.count) - at);
+                    hinge::fill_square<Real>(kernel, panels_, points.reader(part), part, first + at,
+                                             points.sides(), rows.data());
+                });
             }
         });
     }
@@ -128,6 +143,15 @@ class KernelTerms {
         return rows;
     }
 
+    // Rows from some column on.
+    template <class Out>
+    static std::vector<Out*> moved(std::vector<Out*> rows, std::int64_t columns) {
+        for (Out*& row : rows) {
+            row += columns;
+        }
+        return rows;
+    }
+
     std::size_t count() const { return static_cast<std::size_t>(panels_.count); }
 
     hinge::TermPanels<Real> panels_;
@@ -141,9 +165,10 @@ void bind_blocks(Class& bound) {
         .def("block", &Terms::template block<Out>, nb::arg("points"), nb::arg("first"),
              nb::arg("numbers").noconvert().none(), nb::arg("out").noconvert(),
              nb::arg("slots").noconvert(), nb::arg("first_column"), nb::arg("count"),
-             "Fill columns of a block of kernel values.")
+             nb::arg("threads") = 1, "Fill columns of a block of kernel values.")
         .def("square", &Terms::template square<Out>, nb::arg("points"),
              nb::arg("numbers").noconvert(), nb::arg("first"), nb::arg("out").noconvert(),
+             nb::arg("threads") = 1,
              "Fill the kernel matrix of the terms, as far as a point comes after a term.");
 }
 
@@ -156,10 +181,11 @@ void bind_terms(nb::module_& module, const char* name) {
              nb::arg("numbers").noconvert())
         .def("add", &Terms::add, nb::arg("points"), nb::arg("coef").noconvert(), nb::arg("first"),
              nb::arg("numbers").noconvert().none(), nb::arg("out").noconvert(),
-             "Add sums of terms at points.")
+             nb::arg("threads") = 1, "Add sums of terms at points.")
         .def("add_and_keep", &Terms::add_and_keep, nb::arg("points"), nb::arg("coef").noconvert(),
              nb::arg("first"), nb::arg("numbers").noconvert().none(), nb::arg("out").noconvert(),
              nb::arg("rows").noconvert(), nb::arg("slots").noconvert(), nb::arg("first_column"),
+             nb::arg("threads") = 1,
              "Add sums of terms at points, and write the values of the first terms.");
     bind_blocks<Real, float>(bound);
     bind_blocks<Real, double>(bound);

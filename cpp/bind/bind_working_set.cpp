@@ -11,6 +11,7 @@
 
 #include "hinge/cached_rows.hpp"
 #include "hinge/coordinate_sweep.hpp"
+#include "hinge/team.hpp"
 #include "hinge/working_set.hpp"
 #include "rows_view.hpp"
 
@@ -149,16 +150,19 @@ void require_slots(const Matrix<Value>& rows, const Numbers& slots) {
 
 template <class Value>
 void add_cached(Matrix<Value> rows, Numbers slots, Floats coef, std::int64_t first,
-                std::int64_t last, Array<double, 1> out) {
+                std::int64_t last, Array<double, 1> out, std::int64_t threads) {
     require_slots(rows, slots);
     require_length(coef.size(), slots.size(), "coef");
     require_length(out.size(), rows.shape(1), "out");
     require(first >= 0 && first <= last && last <= static_cast<std::int64_t>(rows.shape(1)),
             "the columns must be among those of the rows");
     const nb::gil_scoped_release unlocked;
-    hinge::add_cached(rows.data(), static_cast<std::int64_t>(rows.shape(1)), slots.data(),
-                      coef.data(), static_cast<std::int64_t>(slots.size()), first, last,
-                      out.data());
+    hinge::share_out(
+        last - first, threads, hinge::kColumnsAtOnce, [&](std::int64_t at, std::int64_t size) {
+            hinge::add_cached(rows.data(), static_cast<std::int64_t>(rows.shape(1)), slots.data(),
+                              coef.data(), static_cast<std::int64_t>(slots.size()), first + at,
+                              first + at + size, out.data());
+        });
 }
 
 template <class Value>
@@ -191,7 +195,7 @@ template <class Value>
 void bind_cached(nb::module_& module) {
     module.def("add_cached", &add_cached<Value>, nb::arg("rows").noconvert(),
                nb::arg("slots").noconvert(), nb::arg("coef").noconvert(), nb::arg("first"),
-               nb::arg("last"), nb::arg("out").noconvert(),
+               nb::arg("last"), nb::arg("out").noconvert(), nb::arg("threads") = 1,
                "Add kept kernel rows, times their coefficients.");
     module.def("pick_cached", &pick_cached<Value>, nb::arg("rows").noconvert(),
                nb::arg("slots").noconvert(), nb::arg("columns").noconvert(),

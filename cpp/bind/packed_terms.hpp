@@ -25,18 +25,22 @@ class TermsInFloat {
           width_(rows.width()),
           is_scaled_(rows.sides().scales != nullptr) {}
 
+    // Threads of the team share out the points.
     void sums(const KernelRows<float>& points, std::int64_t first, std::optional<Numbers> numbers,
-              Array<double, 2> out) const {
+              Array<double, 2> out, std::int64_t threads) const {
         require(points.width() == width_, "points and terms must have as many features");
         require((points.sides().scales != nullptr) == is_scaled_,
                 "points and terms must both be normalised, or neither");
         require(static_cast<std::int64_t>(out.shape(1)) == kept_->functions() + 1,
                 "a column for every function, and one for the sizes");
         const Selection where = points.points(numbers, first, out.shape(0));
+        const auto width = static_cast<std::int64_t>(out.shape(1));
         const nanobind::gil_scoped_release unlocked;
-        const auto read = points.reader(where);
         points.kernel().visit([&](const auto& kernel) {
-            kept_->sums(kernel, read, where, points.sides(), out.data());
+            share_points(where, threads, [&](std::int64_t at, Selection part) {
+                kept_->sums(kernel, points.reader(part), part, points.sides(),
+                            out.data() + at * width);
+            });
         });
     }
 

@@ -86,7 +86,6 @@ def test_a_row_that_was_not_finished_is_written_anew(threads: int) -> None:
     cache.write(slots, values)
     expected = values.block(np.asarray([4, 5]))
     np.testing.assert_array_equal(cache.pick(slots, np.arange(N)), expected)
-    values.release()
 
 
 def test_threads_that_share_a_sum_out_change_no_bit() -> None:
@@ -103,6 +102,5 @@ def test_threads_that_share_a_sum_out_change_no_bit() -> None:
         out = np.ones(n)
         cache.add(slots, coef, out, values)
         sums.append(out)
-    values.release()
     np.testing.assert_array_equal(sums[0], sums[1])
     np.testing.assert_array_equal(sums[0], sums[2])

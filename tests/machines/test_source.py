@@ -40,7 +40,6 @@ def test_a_square_is_the_block_of_its_rows(kernel, sparse: bool, dtype: type) ->
     for threads in (1, 2, 3):
         values = _source(kernel, sparse, threads)
         np.testing.assert_array_equal(values.square(ids, dtype), want)
-        values.release()
 
 
 def test_a_square_of_products_is_computed_by_halves() -> None:
@@ -66,7 +65,7 @@ def test_rows_are_kept_while_they_are_added(kernel, sparse: bool) -> None:
         values, marked = _source(kernel, sparse, threads), np.zeros(N)
         got, kept = np.ones(N), np.zeros((5, N), dtype=np.float32)
 
-        def mark(first: int, stop: int, marked: np.ndarray = marked) -> None:
+        def mark(first: int, stop: int, _threads: int, marked: np.ndarray = marked) -> None:
             marked[first:stop] += 1.0
 
         values.add_and_keep(ids, coef, got, (kept, slots), (mark, 1))
@@ -74,7 +73,6 @@ def test_rows_are_kept_while_they_are_added(kernel, sparse: bool) -> None:
         np.testing.assert_array_equal(kept, block)
         np.testing.assert_array_equal(marked, 1.0)
         assert values.computed == 300 * N
-        values.release()
 
 
 @pytest.mark.parametrize("n_kept", [0, 3])
@@ -97,7 +95,7 @@ def test_what_is_done_before_needs_no_new_rows() -> None:
     values, marked = _source(RBF(0.3)), np.zeros(N)
     none = np.zeros(0, dtype=np.int64)
 
-    def mark(first: int, stop: int) -> None:
+    def mark(first: int, stop: int, _threads: int) -> None:
         marked[first:stop] += 1.0
 
     kept = np.zeros((1, N), dtype=np.float32), none

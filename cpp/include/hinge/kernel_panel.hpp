@@ -73,6 +73,23 @@ void for_entries(const CsrRows<Value, Index>& rows, std::int64_t i, const Centre
     }
 }
 
+// Writes the entries of a row that are not zero, as float32, and their features; returns how many.
+// Every number is written, and the next one takes its place if it was zero, which spares a jump
+// that nobody can foresee.
+template <class Value>
+std::int64_t list_entries(const DenseRows<Value>& rows, std::int64_t i, float* values,
+                          std::int32_t* features) noexcept {
+    const Value* row = rows.row(i);
+    std::int64_t count = 0;
+    for (std::int64_t k = 0; k < rows.width; ++k) {
+        const auto value = static_cast<float>(row[k]);
+        values[count] = value;
+        features[count] = static_cast<std::int32_t>(k);
+        count += value != 0.0F ? 1 : 0;
+    }
+    return count;
+}
+
 // A row's sum with itself, as the panels would take it.
 template <class Pairing, class Real, class Rows>
 Real self_sum(const Rows& rows, std::int64_t i, const Centre<Real>& centre) {

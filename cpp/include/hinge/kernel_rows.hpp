@@ -17,6 +17,7 @@
 #include "hinge/kernel.hpp"
 #include "hinge/kernel_panel.hpp"
 #include "hinge/kernel_tile.hpp"
+#include "hinge/team.hpp"
 #include "hinge/transpose.hpp"
 
 namespace hinge {
@@ -34,6 +35,15 @@ struct Selection {
         return {numbers == nullptr ? nullptr : numbers + from, first + from, size};
     }
 };
+
+// Calls work(first, part) for parts of a selection, each of whole tiles, on so many threads. What a
+// point gets depends on no other one, so that any parts will do.
+template <class Work>
+void share_points(Selection points, std::int64_t threads, Work&& work) {
+    share_out(points.count, threads, kTileRows, [&](std::int64_t first, std::int64_t size) {
+        work(first, points.part(first, size));
+    });
+}
 
 // What is known of every row of a matrix: its sum with itself, and a factor of its kernel values
 // (null: 1) with which a kernel is normalised.

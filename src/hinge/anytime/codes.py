@@ -70,9 +70,5 @@ def proven_codes(
 def _intervals(functions: Functions, rows: Rows, threads: int) -> tuple[Floats, Floats]:
     """Return intervals that hold what the full evaluation computes."""
     queries, everyone = Queries(Sides(functions), rows), np.arange(rows.n_rows)
-    team = Team(threads)
-    try:
-        lower, upper = SingleSums.of(functions).intervals(queries, everyone, team)
-    finally:
-        team.release()
+    lower, upper = SingleSums.of(functions).intervals(queries, everyone, Team(threads))
     return widened(lower, upper, queries.full_errors(everyone))

@@ -129,9 +129,9 @@ class SingleSums:
         sums = np.empty((len(ids), self.coef.shape[1] + 1))
         everyone = len(ids) == queries.rows.n_rows
 
-        def add_up(first: int, stop: int) -> None:
+        def add_up(first: int, stop: int, threads: int) -> None:
             some = None if everyone else ids[first:stop]
-            kept.sums(points.rows, first if everyone else 0, some, sums[first:stop])
+            kept.sums(points.rows, first if everyone else 0, some, sums[first:stop], threads)
 
         (team or Team(check=queries.check)).over_columns(add_up, self.terms.n_rows, len(ids))
         part = points if everyone else points.part(ids)

@@ -89,21 +89,18 @@ def factorise(
     limits = _limits(rows, rank, tolerance, method, most_mb, single)
     check_kernel(resolved)
     values = source(resolved, rows)
-    try:
-        if method == "lanczos":
-            return _by_eigenvectors(resolved, rows, values, (limits[0], seed), (threads, check))
-        if method == "weighted":
-            return _by_weights(resolved, rows, values, (limits[0], seed), (threads, check))
-        growth = begin(resolved, rows, values, limits[0], method, seed, single)
-        if method == "uniform":
-            uniform_columns(growth, limits[0], seed, threads, check)
-        elif method == "leverage":
-            leverage_columns(growth, limits[0], seed, threads, check)
-        else:
-            growth.grow(limits[0], limits[1], threads, check)
-        return finished(growth, resolved, rows, method)
-    finally:
-        values.release()
+    if method == "lanczos":
+        return _by_eigenvectors(resolved, rows, values, (limits[0], seed), (threads, check))
+    if method == "weighted":
+        return _by_weights(resolved, rows, values, (limits[0], seed), (threads, check))
+    growth = begin(resolved, rows, values, limits[0], method, seed, single)
+    if method == "uniform":
+        uniform_columns(growth, limits[0], seed, threads, check)
+    elif method == "leverage":
+        leverage_columns(growth, limits[0], seed, threads, check)
+    else:
+        growth.grow(limits[0], limits[1], threads, check)
+    return finished(growth, resolved, rows, method)
 
 
 def check_kernel(kernel: Kernel) -> None:

@@ -62,10 +62,7 @@ def remainder_values(
     """
     values = source(factor.kernel, rows)
     values.threads, values.check = threads, check
-    try:
-        return _product(factor, values, np.asarray(vector, dtype=np.float64))
-    finally:
-        values.release()
+    return _product(factor, values, np.asarray(vector, dtype=np.float64))
 
 
 def largest_remainder(
@@ -112,11 +109,8 @@ def largest_remainder(
         return factor.trace_error  # too few steps to say anything
     kernel_source = source(factor.kernel, rows)
     kernel_source.threads, kernel_source.check = threads, check
-    try:
-        with single_threaded_blas():
-            ritz = _largest_ritz(factor, kernel_source, steps, seed)
-    finally:
-        kernel_source.release()
+    with single_threaded_blas():
+        ritz = _largest_ritz(factor, kernel_source, steps, seed)
     share = 0.0 if steps >= n else root * root
     return min(factor.trace_error, ritz / (1.0 - share))
 

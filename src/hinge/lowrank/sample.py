@@ -140,7 +140,6 @@ class SampledPivots:
 
     def release(self) -> None:
         """Let go of the kernel values of the sample; those that it took are counted as others."""
-        self._values.release()
         self._growth.source.computed += self._values.computed
         self._values.computed = 0
 

@@ -215,7 +215,9 @@ class KernelCache:
         out : ndarray of shape (n_columns,)
             What to add to.
         """
-        return lambda first, stop: core.add_cached(self.rows, slots, coef, first, stop, out)
+        return lambda first, stop, threads: core.add_cached(
+            self.rows, slots, coef, first, stop, out, threads
+        )
 
     def add(self, slots: Ids, coef: Floats, out: Floats, source: KernelSource) -> None:
         """Add kept rows, times their coefficients, to ``out``.

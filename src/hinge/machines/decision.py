@@ -110,20 +110,17 @@ class _Pieces:
         """Add the values of all rows, in threads if there are several."""
         team = Team(threads, check)
         n_terms = self._functions.shape[1]
-        try:
-            for first in range(0, n_terms, _TERMS_A_CALL):
-                numbers = np.arange(first, min(first + _TERMS_A_CALL, n_terms))
-                team.over_columns(self._adding(numbers, values), len(numbers), len(values))
-        finally:
-            team.release()
+        for first in range(0, n_terms, _TERMS_A_CALL):
+            numbers = np.arange(first, min(first + _TERMS_A_CALL, n_terms))
+            team.over_columns(self._adding(numbers, values), len(numbers), len(values))
 
     def _adding(self, numbers: NDArray[np.int64], values: Floats) -> Piece:
         """Return what adds some of the terms to the values of some rows."""
         coef = np.ascontiguousarray(self._functions[:, numbers])
         terms, points = terms_of(self._terms, numbers), self._points
 
-        def piece(first: int, stop: int) -> None:
-            terms.add(points, coef, first, None, values[first:stop])
+        def piece(first: int, stop: int, threads: int) -> None:
+            terms.add(points, coef, first, None, values[first:stop], threads)
 
         return piece
 

@@ -165,7 +165,7 @@ class KernelSource(ABC):
             The values, divided by ``unit``; they are not counted in ``computed``.
         """
         block = np.empty((len(ids), len(columns)), dtype=dtype)
-        self._filling(ids, columns, block, np.arange(len(ids)))(0, len(columns))
+        self._filling(ids, columns, block, np.arange(len(ids)))(0, len(columns), 1)
         return block
 
     @cached_property
@@ -236,9 +236,9 @@ class KernelSource(ABC):
         adding = self._keeping((ids, coef), out, kept)
         self.computed += len(ids) * self.n_rows
 
-        def work(first: int, stop: int) -> None:
-            before(first, stop)
-            adding(first, stop)
+        def work(first: int, stop: int, threads: int) -> None:
+            before(first, stop, threads)
+            adding(first, stop, threads)
 
         self._share(work, len(ids) + n_before, self.n_rows)
 
@@ -261,15 +261,11 @@ class KernelSource(ABC):
         Parameters
         ----------
         work : callable
-            Takes the first column of a piece and its end.
+            Takes the first column of a piece, its end, and how many threads share it out.
         n_terms, n_columns : int
             What the work is proportional to.
         """
         self._team.over_columns(work, n_terms, n_columns)
-
-    def release(self) -> None:
-        """Let go of the threads; they are made anew when needed."""
-        self._team.release()
 
     @abstractmethod
     def _filling(self, ids: Ids, columns: Ids | None, out: Singles | Floats, slots: Ids) -> Piece:

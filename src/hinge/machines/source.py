@@ -56,7 +56,10 @@ class NativeSource(KernelSource):
         block = np.empty((len(ids), len(ids)), dtype=dtype)
         self.computed += len(ids) * (len(ids) + 1) // 2
         self._team.over_triangle(
-            lambda first, stop: terms.square(rows, numbers[first:stop], first, block), len(ids)
+            lambda first, stop, threads: terms.square(
+                rows, numbers[first:stop], first, block, threads
+            ),
+            len(ids),
         )
         return block
 
@@ -64,9 +67,9 @@ class NativeSource(KernelSource):
         rows = self._prepared.quick if out.dtype == np.float32 else self._prepared.exact
         terms = terms_of(rows, self._terms(ids))
 
-        def piece(first: int, stop: int) -> None:
+        def piece(first: int, stop: int, threads: int) -> None:
             points = self._points(columns, first, stop)
-            terms.block(rows, first, points, out, slots, first, stop - first)
+            terms.block(rows, first, points, out, slots, first, stop - first, threads)
 
         return piece
 
@@ -75,10 +78,10 @@ class NativeSource(KernelSource):
         ids, coef = terms
         prepared, coefficients = terms_of(rows, self._terms(ids)), coef.reshape(1, -1)
 
-        def piece(first: int, stop: int) -> None:
+        def piece(first: int, stop: int, threads: int) -> None:
             points = self._points(columns, first, stop)
             target = out[first:stop].reshape(-1, 1)
-            prepared.add(rows, coefficients, first, points, target)
+            prepared.add(rows, coefficients, first, points, target, threads)
 
         return piece
 
@@ -86,10 +89,10 @@ class NativeSource(KernelSource):
         rows, (ids, coef), (block, slots) = self._prepared.quick, terms, kept
         prepared = terms_of(rows, self._terms(ids))
 
-        def piece(first: int, stop: int) -> None:
+        def piece(first: int, stop: int, threads: int) -> None:
             points = self._points(None, first, stop)
-            target = out[first:stop]
-            prepared.add_and_keep(rows, coef, first, points, target, block, slots, first)
+            target, kept = out[first:stop], (block, slots, first)
+            prepared.add_and_keep(rows, coef, first, points, target, *kept, threads)
 
         return piece
 
@@ -132,7 +135,7 @@ class PythonSource(KernelSource):
         return self._kernel.block(some, terms) / self.unit
 
     def _filling(self, ids: Ids, columns: Ids | None, out: Singles | Floats, slots: Ids) -> Piece:
-        def piece(first: int, stop: int) -> None:
+        def piece(first: int, stop: int, _threads: int) -> None:
             out[slots, first:stop] = self._values(ids, columns, first, stop).T
 
         return piece
@@ -140,7 +143,7 @@ class PythonSource(KernelSource):
     def _adding(self, terms: Terms, columns: Ids | None, out: Floats, exact: bool) -> Piece:
         ids, coef = terms
 
-        def piece(first: int, stop: int) -> None:
+        def piece(first: int, stop: int, _threads: int) -> None:
             values: NDArray[Any] = self._values(ids, columns, first, stop)
             out[first:stop] += (values if exact else values.astype(np.float32)) @ coef
 
@@ -149,7 +152,7 @@ class PythonSource(KernelSource):
     def _keeping(self, terms: Terms, out: Floats, kept: tuple[Singles, Ids]) -> Piece:
         (ids, coef), (block, slots) = terms, kept
 
-        def piece(first: int, stop: int) -> None:
+        def piece(first: int, stop: int, _threads: int) -> None:
             values = self._values(ids, None, first, stop).astype(np.float32)
             block[slots, first:stop] = values[:, : len(slots)].T
             out[first:stop] += values @ coef

@@ -123,8 +123,6 @@ class PairFactor:
             growth.grow(most, self.target.tolerance, threads, check)
         except _Enough:
             self.is_cut_short = True
-        finally:
-            values.release()
         return finished(growth, exact.kernel, exact.rows, METHOD, present)
 
     def linear(self, columns: NDArray[np.floating], ids: Ids | None = None) -> Problem:

@@ -269,11 +269,6 @@ class KernelState(State):
         bounds = self.program.lower, self.program.upper
         return core.ProgramVariables(self.beta, *bounds, self.group, self.settled)
 
-    def release(self) -> None:
-        """Let go of threads."""
-        if "source" in self.__dict__:
-            self.source.release()
-
 
 def largest_set(cache_mb: float) -> int:
     """Return the most rows of a working set: its matrix takes a part of the cache at the most.
