@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "hinge/interior_rows.hpp"
-#include "rows_view.hpp"
+#include "panels.hpp"
 
 namespace nb = nanobind;
 
@@ -19,6 +19,7 @@ namespace {
 
 using hinge::binding::Array;
 using hinge::binding::Matrix;
+using hinge::binding::Panels;
 using hinge::binding::require;
 using Vector = Array<double, 1>;
 using Numbers = Array<const double, 1>;
@@ -144,50 +145,83 @@ class InteriorPasses {
             matrix_, [&](const auto& rows) { return make_passes(rows, setting); });
     }
 
-    void measure(std::int64_t start, std::int64_t stop, Numbers weights, Vector sums) {
+    void measure(std::int64_t start, std::int64_t stop, std::int64_t size, Numbers weights,
+                 Table sums, std::int64_t threads) {
         const std::int64_t n = passes_->width();
-        const hinge::Extent rows = checked(start, stop, weights, sums, n + kValues);
-        hinge::ValueSums values;
-        passes_->measure(rows, weights.data(), sums.data(), values);
-        store(values, sums.data() + n);
+        const Panels panels = checked({within(start, stop), size}, weights, sums, n + kValues);
+        panels.share_out(threads, [&](hinge::Extent rows, std::int64_t panel) {
+            double* const at = row_of(sums, panel);
+            hinge::ValueSums values;
+            passes_->measure(rows, weights.data(), at, values);
+            store(values, at + n);
+        });
     }
-    double trial(std::int64_t start, std::int64_t stop, Numbers direction,
-                 std::array<double, 2> tau_and_length) {
-        const auto [tau, length] = tau_and_length;
-        require_length(direction.size(), passes_->width(), "the direction");
-        return passes_->trial(within(start, stop), direction.data(), tau, length);
+    void trial(std::int64_t start, std::int64_t stop, std::int64_t size, Numbers direction,
+               std::array<double, 2> tau_and_length, Table sums, std::int64_t threads) {
+        const double tau = tau_and_length[0];
+        const double length = tau_and_length[1];
+        const Panels panels = checked({within(start, stop), size}, direction, sums, 1);
+        panels.share_out(threads, [&](hinge::Extent rows, std::int64_t panel) {
+            sums.data()[panel] = passes_->trial(rows, direction.data(), tau, length);
+        });
     }
-    double search(std::int64_t start, std::int64_t stop, double tau, double length) {
-        return passes_->search(within(start, stop), tau, length);
+    void search(std::int64_t start, std::int64_t stop, std::int64_t size, double tau, double length,
+                Table sums, std::int64_t threads) {
+        const Panels panels{within(start, stop), size};
+        panels.require_sums(sums, 1);
+        panels.share_out(threads, [&](hinge::Extent rows, std::int64_t panel) {
+            sums.data()[panel] = passes_->search(rows, tau, length);
+        });
     }
-    void settle(std::int64_t start, std::int64_t stop, double length) {
-        passes_->settle(within(start, stop), length);
+    void settle(std::int64_t start, std::int64_t stop, std::int64_t size, double length,
+                std::int64_t threads) {
+        const Panels panels{within(start, stop), size};
+        panels.share_out(threads,
+                         [&](hinge::Extent rows, std::int64_t) { passes_->settle(rows, length); });
     }
-    double affine(std::int64_t start, std::int64_t stop, Numbers direction, Vector sums) {
+    void affine(std::int64_t start, std::int64_t stop, std::int64_t size, Numbers direction,
+                Table sums, Vector peaks, std::int64_t threads) {
         const std::int64_t n = passes_->width();
-        const hinge::Extent rows = checked(start, stop, direction, sums, n + kValues);
-        hinge::MoveSums move;
-        passes_->affine(rows, direction.data(), sums.data(), move);
-        sums.data()[n] = move.now;
-        sums.data()[n + 1] = move.first;
-        sums.data()[n + 2] = move.second;
-        return move.peak;
+        const Panels panels = checked({within(start, stop), size}, direction, sums, n + kValues);
+        require_length(peaks.size(), panels.count(), "the peaks");
+        panels.share_out(threads, [&](hinge::Extent rows, std::int64_t panel) {
+            double* const at = row_of(sums, panel);
+            hinge::MoveSums move;
+            passes_->affine(rows, direction.data(), at, move);
+            at[n] = move.now;
+            at[n + 1] = move.first;
+            at[n + 2] = move.second;
+            peaks.data()[panel] = move.peak;
+        });
     }
-    double final(std::int64_t start, std::int64_t stop, Numbers direction, double tau,
-                 Vector sums) {
-        const hinge::Extent rows = checked(start, stop, direction, sums, passes_->width());
-        return passes_->final(rows, direction.data(), tau, sums.data());
+    void final(std::int64_t start, std::int64_t stop, std::int64_t size, Numbers direction,
+               double tau, Table sums, Vector peaks, std::int64_t threads) {
+        const Panels panels =
+            checked({within(start, stop), size}, direction, sums, passes_->width());
+        require_length(peaks.size(), panels.count(), "the peaks");
+        panels.share_out(threads, [&](hinge::Extent rows, std::int64_t panel) {
+            peaks.data()[panel] = passes_->final(rows, direction.data(), tau, row_of(sums, panel));
+        });
     }
-    void refine(std::int64_t start, std::int64_t stop, double tau, double length, Vector sums) {
-        require_length(sums.size(), passes_->width(), "the sums");
-        passes_->refine(within(start, stop), tau, length, sums.data());
+    void refine(std::int64_t start, std::int64_t stop, std::int64_t size, double tau, double length,
+                Table sums, std::int64_t threads) {
+        const Panels panels{within(start, stop), size};
+        panels.require_sums(sums, static_cast<std::size_t>(passes_->width()));
+        panels.share_out(threads, [&](hinge::Extent rows, std::int64_t panel) {
+            passes_->refine(rows, tau, length, row_of(sums, panel));
+        });
     }
-    void update(std::int64_t start, std::int64_t stop, double tau, double length, Vector sums) {
-        require_length(sums.size(), kValues + 1, "the sums");
-        hinge::ValueSums values;
-        passes_->update(within(start, stop), tau, length, values);
-        store(values, sums.data());
-        sums.data()[kValues] = values.products;
+    void update(std::int64_t start, std::int64_t stop, std::int64_t size, double tau, double length,
+                Table sums, std::int64_t threads) {
+        const Panels panels{within(start, stop), size};
+        panels.require_sums(sums, kValues + 1);
+        panels.share_out(threads, [&](hinge::Extent rows, std::int64_t panel) {
+            double* const at = row_of(sums, panel);
+            hinge::ValueSums values;
+            passes_->update(rows, tau, length, values);
+            store(values, at);
+            at[kValues] = values.products;
+        });
     }
     template <class Out>
     std::int64_t scaled(std::int64_t start, std::int64_t stop, Rule rule, Vector sums, Out out) {
@@ -215,11 +249,14 @@ class InteriorPasses {
         require(0 <= start && start <= stop && stop <= matrix_.count, "no such rows");
         return {start, stop};
     }
-    hinge::Extent checked(std::int64_t start, std::int64_t stop, const Numbers& weights,
-                          const Vector& sums, std::int64_t n_sums) const {
+    Panels checked(const Panels& panels, const Numbers& weights, const Table& sums,
+                   std::int64_t n_sums) const {
         require_length(weights.size(), passes_->width(), "the weights");
-        require_length(sums.size(), n_sums, "the sums");
-        return within(start, stop);
+        panels.require_sums(sums, static_cast<std::size_t>(n_sums));
+        return panels;
+    }
+    static double* row_of(const Table& sums, std::int64_t panel) {
+        return sums.data() + panel * static_cast<std::int64_t>(sums.shape(1));
     }
     static void store(const hinge::ValueSums& values, double* at) {
         at[0] = values.losses;

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "hinge/newton_rows.hpp"
-#include "rows_view.hpp"
+#include "panels.hpp"
 
 namespace nb = nanobind;
 
@@ -21,6 +21,7 @@ namespace {
 
 using hinge::binding::Array;
 using hinge::binding::Matrix;
+using hinge::binding::Panels;
 using hinge::binding::require;
 using hinge::binding::require_length;
 using Signs = Array<const std::int8_t, 1>;
@@ -67,58 +68,68 @@ class NewtonPasses {
         }
     }
 
-    void measure(std::int64_t start, std::int64_t stop, Numbers weights) const {
+    void measure(std::int64_t start, std::int64_t stop, std::int64_t size, Numbers weights,
+                 std::int64_t threads) const {
         require_vector(weights.size());
-        over(start, stop, [&](auto rows, auto which) { rows.measure(which, weights.data()); });
+        over({within(start, stop), size}, threads,
+             [&](auto& rows, auto which, std::int64_t) { rows.measure(which, weights.data()); });
     }
 
-    std::array<double, 3> shift(std::int64_t start, std::int64_t stop,
-                                std::array<double, 3> place) const {
-        return derivatives<true>(start, stop, place);
+    void shift(std::int64_t start, std::int64_t stop, std::int64_t size,
+               std::array<double, 3> place, Table out, std::int64_t threads) const {
+        derivatives<true>({within(start, stop), size}, place, out, threads);
     }
-    std::array<double, 3> search(std::int64_t start, std::int64_t stop,
-                                 std::array<double, 3> place) const {
-        return derivatives<false>(start, stop, place);
+    void search(std::int64_t start, std::int64_t stop, std::int64_t size,
+                std::array<double, 3> place, Table out, std::int64_t threads) const {
+        derivatives<false>({within(start, stop), size}, place, out, threads);
     }
 
-    void gradient(std::int64_t start, std::int64_t stop, std::array<double, 3> place,
-                  bool with_diagonal, Vector out) const {
+    void gradient(std::int64_t start, std::int64_t stop, std::int64_t size,
+                  std::array<double, 3> place, bool with_diagonal, Table out,
+                  std::int64_t threads) const {
         const std::size_t n = width();
-        require_length(out.size(), 3 * n + kGradientSums, "the sums");
-        double* const at = out.data();
-        hinge::GradientSums sums;
-        over(start, stop, [&](auto rows, auto which) {
+        const Panels panels{within(start, stop), size};
+        panels.require_sums(out, 3 * n + kGradientSums);
+        over(panels, threads, [&](auto& rows, auto which, std::int64_t panel) {
+            double* const at = out.data() + panel * static_cast<std::int64_t>(out.shape(1));
+            hinge::GradientSums sums;
             rows.gradient(which, {place[0], place[1], place[2]},
                           {at, with_diagonal ? at + n : nullptr, at + 2 * n}, sums);
+            double* const last = at + 3 * n;
+            last[0] = sums.losses;
+            last[1] = sums.slopes;
+            last[2] = sums.squares;
+            last[3] = sums.cornered;
+            last[4] = static_cast<double>(sums.curved);
+            last[5] = static_cast<double>(sums.changed);
         });
-        double* const last = at + 3 * n;
-        last[0] = sums.losses;
-        last[1] = sums.slopes;
-        last[2] = sums.squares;
-        last[3] = sums.cornered;
-        last[4] = static_cast<double>(sums.curved);
-        last[5] = static_cast<double>(sums.changed);
     }
 
-    void product(std::int64_t start, std::int64_t stop, Numbers v, Vector out) const {
+    void product(std::int64_t start, std::int64_t stop, std::int64_t size, Numbers v, Table out,
+                 std::int64_t threads) const {
         require_vector(v.size());
-        require_vector(out.size());
-        over(start, stop,
-             [&](auto rows, auto which) { rows.product(which, v.data(), out.data()); });
+        const Panels panels{within(start, stop), size};
+        panels.require_sums(out, width());
+        over(panels, threads, [&](auto& rows, auto which, std::int64_t panel) {
+            rows.product(which, v.data(),
+                         out.data() + panel * static_cast<std::int64_t>(out.shape(1)));
+        });
     }
 
-    std::int64_t trial(std::int64_t start, std::int64_t stop, Numbers weights, Numbers direction,
-                       std::array<double, 3> reach) const {
+    void trial(std::int64_t start, std::int64_t stop, std::int64_t size, Numbers weights,
+               Numbers direction, std::array<double, 3> reach, Table out,
+               std::int64_t threads) const {
         require_vector(weights.size());
         require_vector(direction.size());
+        const Panels panels{within(start, stop), size};
+        panels.require_sums(out, 1);
         const double last =
             constant_ == 0.0 ? 0.0 : constant_ * direction.data()[direction.size() - 1];
         const hinge::NewtonReach limits{reach[0], last, reach[1], reach[2]};
-        std::int64_t wanted = 0;
-        over(start, stop, [&](auto rows, auto which) {
-            wanted = rows.trial(which, weights.data(), direction.data(), limits);
+        over(panels, threads, [&](auto& rows, auto which, std::int64_t panel) {
+            const std::int64_t read = rows.trial(which, weights.data(), direction.data(), limits);
+            out.data()[panel] = static_cast<double>(read);
         });
-        return wanted;
     }
 
     std::pair<std::int64_t, std::int64_t> changed(std::int64_t start, std::int64_t stop) const {
@@ -131,16 +142,17 @@ class NewtonPasses {
         const hinge::ChangedRows count = count_changed(start, stop);
         require_length(out.shape(0), static_cast<std::size_t>(count.come + count.gone),
                        "the changed rows");
-        over(start, stop,
-             [&](auto rows, auto which) { rows.scaled_changes(which, count, out.data()); });
+        over({within(start, stop), stop - start}, 1, [&](auto& rows, auto which, std::int64_t) {
+            rows.scaled_changes(which, count, out.data());
+        });
     }
 
     void outer(std::int64_t start, std::int64_t stop, Table out) const {
         require_vector(out.shape(0));
         require_vector(out.shape(1));
         require(matrix_.columns.has_value(), "outer products of dense rows are for BLAS");
-        over(start, stop, [&](auto rows, auto which) {
-            if constexpr (kIsSparse<typename decltype(rows)::View>) {
+        over({within(start, stop), stop - start}, 1, [&](auto& rows, auto which, std::int64_t) {
+            if constexpr (kIsSparse<typename std::decay_t<decltype(rows)>::View>) {
                 rows.outer_changes(which, out.data());
             }
         });
@@ -171,22 +183,32 @@ class NewtonPasses {
         return {start, stop};
     }
     template <bool kByShift>
-    std::array<double, 3> derivatives(std::int64_t start, std::int64_t stop,
-                                      const std::array<double, 3>& place) const {
-        hinge::DerivativeSums sums;
-        hinge::add_derivatives<kByShift>(window_, variables(), within(start, stop),
-                                         {place[0], place[1], place[2]}, sums);
-        return {sums.slope, sums.curvature, sums.size};
+    void derivatives(const Panels& panels, const std::array<double, 3>& place, const Table& out,
+                     std::int64_t threads) const {
+        panels.require_sums(out, 3);
+        over(panels, threads, [&](auto&, auto which, std::int64_t panel) {
+            hinge::DerivativeSums sums;
+            hinge::add_derivatives<kByShift>(window_, variables(), which,
+                                             {place[0], place[1], place[2]}, sums);
+            double* const at = out.data() + 3 * panel;
+            at[0] = sums.slope;
+            at[1] = sums.curvature;
+            at[2] = sums.size;
+        });
     }
     hinge::ChangedRows count_changed(std::int64_t start, std::int64_t stop) const {
         return hinge::count_changed(variables(), within(start, stop));
     }
+    // Calls function(rows, extent, panel) for every panel, on so many threads. A panel writes to
+    // the variables of its own rows.
     template <class Function>
-    void over(std::int64_t start, std::int64_t stop, Function function) const {
-        const hinge::Extent which = within(start, stop);
+    void over(const Panels& panels, std::int64_t threads, Function function) const {
         hinge::binding::with_rows(matrix_, [&](const auto& view) {
             using Rows = hinge::NewtonRows<std::decay_t<decltype(view)>>;
-            function(Rows(view, window_, variables(), constant_), which);
+            panels.share_out(threads, [&](hinge::Extent which, std::int64_t panel) {
+                Rows rows(view, window_, variables(), constant_);
+                function(rows, which, panel);
+            });
         });
     }
 

@@ -16,6 +16,7 @@ from hinge.solvers import InteriorPoint
 
 N, D, TAU = 150, 7, 0.3
 EXTENT = (3, N - 2)  # neither begins nor ends with a chunk
+PANELS = (*EXTENT, (N - 5) // 2 + 1)  # two of them, the second shorter
 
 
 def setting(loss: str, container, intercept: str = "augmented", weighted: bool = False):
@@ -91,11 +92,12 @@ def close(got, want) -> None:
 def test_measure(case) -> None:
     state, plain = case
     weights = np.linspace(-1.0, 1.0, plain.rows.shape[1])
-    sums = np.zeros(len(weights) + 3)
-    state.passes.measure(*EXTENT, weights, sums)
+    sums = np.zeros((2, len(weights) + 3))
+    state.passes.measure(*PANELS, weights, sums, 2)
     plain.dual.margin[...] = plain.signs * (plain.rows @ weights)
     check_variables(state, plain, "margin")
-    close(sums, [*(plain.rows.T @ (plain.signs * plain.dual.alpha)), *value_sums(plain)])
+    want = [*(plain.rows.T @ (plain.signs * plain.dual.alpha)), *value_sums(plain)]
+    close(sums.sum(axis=0), want)
 
 
 @pytest.mark.parametrize("centring", [False, True])
@@ -128,13 +130,15 @@ def test_matrix(case, centring: bool) -> None:
 def test_search(case) -> None:
     state, plain = case
     direction = np.linspace(-1.0, 2.0, plain.rows.shape[1])
-    slope = state.passes.trial(*EXTENT, direction, (TAU, 0.7))
+    slopes, again = np.zeros((2, 1)), np.zeros((2, 1))
+    state.passes.trial(*PANELS, direction, (TAU, 0.7), slopes, 2)
     plain.change[...] = plain.signs * (plain.rows @ direction)
     check_variables(state, plain, "change")
     alpha, _ = centred(plain.dual, plain.dual.margin + 0.7 * plain.change, TAU, plain.upper)
-    close(slope, alpha @ plain.change)
-    assert state.passes.search(*EXTENT, TAU, 0.7) == slope
-    state.passes.settle(*EXTENT, 0.7)
+    close(slopes.sum(), alpha @ plain.change)
+    state.passes.search(*PANELS, TAU, 0.7, again, 2)
+    np.testing.assert_array_equal(again, slopes)
+    state.passes.settle(*PANELS, 0.7, 2)
     plain.dual.margin[...] += 0.7 * plain.change
     check_variables(state, plain, "margin")
 
@@ -142,40 +146,42 @@ def test_search(case) -> None:
 def test_affine(case) -> None:
     state, plain = case
     direction = np.linspace(-1.0, 2.0, plain.rows.shape[1])
-    sums = np.zeros(len(direction) + 3)
-    peak = state.passes.affine(*EXTENT, direction, sums)
+    sums, peaks = np.zeros((2, len(direction) + 3)), np.zeros(2)
+    state.passes.affine(*PANELS, direction, sums, peaks, 2)
     move = plain.dual.affine(plain.signs * (plain.rows @ direction))
     plain.second[0][...], plain.second[1][...] = second = plain.dual.second_order(move)
     check_variables(state, plain, "second_low" + " second_high" * plain.dual.is_bounded)
     taken = plain.signs * plain.dual.spread * plain.dual.corrector(*second)
-    close(sums, [*(plain.rows.T @ taken), *plain.dual.products(move)])
-    assert peak == pytest.approx(plain.dual.blocked(move), rel=1e-12)
+    close(sums.sum(axis=0), [*(plain.rows.T @ taken), *plain.dual.products(move)])
+    assert peaks.max() == pytest.approx(plain.dual.blocked(move), rel=1e-12)
 
 
 def test_final_refine_and_update(case) -> None:
     state, plain = case
     dual, second = plain.dual, plain.second
     direction = np.linspace(-1.0, 2.0, plain.rows.shape[1])
-    sums, taken, values = np.zeros(len(direction)), np.zeros(len(direction)), np.zeros(4)
-    peak = state.passes.final(*EXTENT, direction, TAU, sums)
+    sums, taken, values = (np.zeros((2, k)) for k in (len(direction), len(direction), 4))
+    peaks = np.zeros(2)
+    state.passes.final(*PANELS, direction, TAU, sums, peaks, 2)
     plain.change[...] = plain.signs * (plain.rows @ direction)
     move = dual.corrected(plain.change, second, TAU)
-    close(sums, plain.rows.T @ (plain.signs * move.alpha))
-    assert peak == pytest.approx(dual.blocked(move), rel=1e-12)
+    close(sums.sum(axis=0), plain.rows.T @ (plain.signs * move.alpha))
+    assert peaks.max() == pytest.approx(dual.blocked(move), rel=1e-12)
 
-    state.passes.refine(*EXTENT, TAU, 0.4, taken)
+    state.passes.refine(*PANELS, TAU, 0.4, taken, 2)
     low, high = dual.off_centre(move, 0.4, TAU)
     second[0][...] -= low
     if dual.is_bounded:
         second[1][...] += high
-    close(taken, plain.rows.T @ (plain.signs * dual.spread * dual.corrector(-low, high)))
+    want = plain.rows.T @ (plain.signs * dual.spread * dual.corrector(-low, high))
+    close(taken.sum(axis=0), want)
 
-    state.passes.update(*EXTENT, TAU, 0.01, values)
+    state.passes.update(*PANELS, TAU, 0.01, values, 2)
     move = dual.corrected(plain.change, second, TAU)
     dual.take(move, 0.01)
     dual.margin[...] += 0.01 * plain.change
     check_variables(state, plain, "alpha low margin room high")
-    close(values, [*value_sums(plain), dual.products(move)[0]])
+    close(values.sum(axis=0), [*value_sums(plain), dual.products(move)[0]])
 
 
 def test_huge_margins_have_small_coefficients() -> None:
@@ -238,16 +244,36 @@ def test_arrays_that_do_not_fit_are_refused(arguments: dict, message: str) -> No
 @pytest.mark.parametrize(
     ("name", "arguments", "message"),
     [
-        ("settle", (0, 5, 1.0), "no such rows"),
-        ("settle", (-1, 2, 1.0), "no such rows"),
-        ("search", (3, 2, 1.0, 1.0), "no such rows"),
-        ("measure", (0, 4, np.zeros(3), np.zeros(5)), "the weights has 3 entries, not 2"),
-        ("measure", (0, 4, np.zeros(2), np.zeros(4)), "the sums has 4 entries, not 5"),
-        ("affine", (0, 4, np.zeros(2), np.zeros(4)), "the sums has 4 entries, not 5"),
-        ("final", (0, 4, np.zeros(2), 1.0, np.zeros(3)), "the sums has 3 entries, not 2"),
-        ("trial", (0, 4, np.zeros(1), (1.0, 1.0)), "the direction has 1 entries"),
-        ("refine", (0, 4, 1.0, 1.0, np.zeros(1)), "the sums has 1 entries"),
-        ("update", (0, 4, 1.0, 1.0, np.zeros(3)), "the sums has 3 entries, not 4"),
+        ("settle", (0, 5, 4, 1.0, 1), "no such rows"),
+        ("settle", (-1, 2, 4, 1.0, 1), "no such rows"),
+        ("settle", (0, 4, 0, 1.0, 1), "a panel must have rows"),
+        ("search", (3, 2, 4, 1.0, 1.0, np.zeros((1, 1)), 1), "no such rows"),
+        ("search", (0, 4, 3, 1.0, 1.0, np.zeros((1, 1)), 1), "panels' sums has 1 entries, not 2"),
+        ("measure", (0, 4, 4, np.zeros(3), np.zeros((1, 5)), 1), "the weights has 3 entries"),
+        ("measure", (0, 4, 4, np.zeros(2), np.zeros((1, 4)), 1), "the sums has 4 entries, not 5"),
+        (
+            "affine",
+            (0, 4, 4, np.zeros(2), np.zeros((1, 4)), np.zeros(1), 1),
+            "the sums has 4 entries, not 5",
+        ),
+        (
+            "affine",
+            (0, 4, 4, np.zeros(2), np.zeros((1, 5)), np.zeros(2), 1),
+            "the peaks has 2 entries, not 1",
+        ),
+        (
+            "final",
+            (0, 4, 4, np.zeros(2), 1.0, np.zeros((1, 3)), np.zeros(1), 1),
+            "the sums has 3 entries, not 2",
+        ),
+        (
+            "final",
+            (0, 4, 4, np.zeros(2), 1.0, np.zeros((1, 2)), np.zeros(0), 1),
+            "the peaks has 0 entries, not 1",
+        ),
+        ("trial", (0, 4, 4, np.zeros(1), (1.0, 1.0), np.zeros((1, 1)), 1), "weights has 1 entries"),
+        ("refine", (0, 4, 4, 1.0, 1.0, np.zeros((1, 1)), 1), "the sums has 1 entries"),
+        ("update", (0, 4, 4, 1.0, 1.0, np.zeros((1, 3)), 1), "the sums has 3 entries, not 4"),
         ("scaled", (0, 4, RULE, np.zeros(6), np.zeros((3, 2))), "too few scaled rows"),
         ("scaled", (0, 4, RULE, np.zeros(6), np.zeros((4, 3))), "a scaled row has 3"),
         ("scaled", (0, 4, RULE, np.zeros(7), np.zeros((4, 2))), "the sums has 7 entries, not 6"),

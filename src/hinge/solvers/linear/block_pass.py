@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import nullcontext
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from hinge.block_map import share_out
 
 Floats = NDArray[np.float64]
-Partial = tuple[Floats, float]  # what a block adds to the sums, and its largest value
-Kernel = Callable[[int], Partial]
+Result = TypeVar("Result")
+
+_SUMS_AT_ONCE = 1 << 18  # numbers of panels that wait to be added: 2 MB
 
 
 class KeepsThreads:
@@ -76,15 +77,32 @@ def total(tree: Floats, done: int, width: int) -> Floats:
     return combined
 
 
+def groups_of(panels: range, tree: Floats, threads: int) -> Iterator[range]:
+    """Yield some panels in groups whose sums do not take much more memory than the tree.
+
+    Parameters
+    ----------
+    panels : range
+        The panels.
+    tree : ndarray of shape (n_levels, n_sums)
+        The tree that their sums are added to.
+    threads : int
+        How many threads share them out.
+    """
+    size = max(_SUMS_AT_ONCE // tree.shape[1], 2 * threads, len(tree))
+    for first in range(0, len(panels), size):
+        yield panels[first : first + size]
+
+
 def some_blocks(
-    kernel: Kernel, blocks: range, threads: int, pool: Executor | None = None
-) -> Iterator[Partial]:
-    """Yield what the kernel makes of some blocks, in order, computed on so many threads.
+    kernel: Callable[[int], Result], blocks: range, threads: int, pool: Executor | None = None
+) -> Iterator[Result]:
+    """Yield what a function makes of some blocks, in order, computed on so many threads.
 
     Parameters
     ----------
     kernel : callable
-        Takes a block number; returns sums and a largest value.
+        Takes a block number.
     blocks : range
         Which blocks.
     threads : int
@@ -94,15 +112,15 @@ def some_blocks(
 
     Yields
     ------
-    tuple of ndarray and float
-        What the kernel returned, block by block.
+    object
+        What the function returned, block by block.
     """
     if threads <= 1 or len(blocks) <= 1:
         with np.errstate(all="ignore"):
             yield from map(kernel, blocks)
         return
 
-    def quiet(number: int) -> Partial:
+    def quiet(number: int) -> Result:
         # A thread of a pool does not inherit how its caller handles floating-point errors.
         with np.errstate(all="ignore"):
             return kernel(number)

@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 from hinge.problem import Intercept, Problem
 from hinge.result import Point, Progress
 from hinge.solvers.linear.balance import balance
-from hinge.solvers.linear.block_pass import add_block, some_blocks, total
+from hinge.solvers.linear.block_pass import add_block, groups_of, total
 from hinge.solvers.linear.early_point import early_point, no_point
 from hinge.solvers.linear.interior_passes import KERNELS
 from hinge.solvers.linear.interior_state import ON_ROWS, ROW_VARIABLES, InteriorState
@@ -49,7 +49,9 @@ Floats = NDArray[np.float64]
 
 MOST_FEATURES = 2000
 _HALF_WIDTH = 0.5  # of the parabola that smooths a corner where slopes stand for coefficients
-_WORTH_SHARING = 1 << 18  # values: of fewer one thread has done half before the other begins
+# Values of a pass that threads share, native ones and, for matrices, those of the interpreter: with
+# fewer one thread has done half before the other begins.
+_WORTH_SHARING, _WORTH_HANDING_OVER = 1 << 16, 1 << 18
 _PRODUCTS_PER_VALUE = 512  # multiplications of a matrix product that count as reading a value
 
 
@@ -142,17 +144,14 @@ def _advance(state: InteriorState, work: int) -> int:
         per_panel *= 1 + len(state.weights) // _PRODUCTS_PER_VALUE
     count = max(1, min(state.n_panels - state.position, round(work / per_panel)))
     work = count * per_panel
-    results = some_blocks(
-        lambda number: kernel(state, number),
-        range(state.position, state.position + count),
-        state.threads if work >= _WORTH_SHARING else 1,
-        state.pool,
-    )
-    for sums, peak in results:
-        state.n_sums = len(sums)
-        add_block(state.tree, state.position, sums)
-        state.peak = math.inf if math.isnan(peak) else max(state.peak, peak)
-        state.position += 1
+    least = _WORTH_HANDING_OVER if state.stage == "matrix" else _WORTH_SHARING
+    threads = state.threads if work >= least else 1
+    for some in groups_of(range(state.position, state.position + count), state.tree, threads):
+        for sums, peak in kernel(state, some, threads):
+            state.n_sums = len(sums)
+            add_block(state.tree, state.position, sums)
+            state.peak = math.inf if math.isnan(peak) else max(state.peak, peak)
+            state.position += 1
     return work
 
 

@@ -37,7 +37,7 @@ from hinge.parameters import not_negative
 from hinge.problem import Problem
 from hinge.result import Point, Progress
 from hinge.solvers.linear.balance import balance
-from hinge.solvers.linear.block_pass import add_block, some_blocks, total
+from hinge.solvers.linear.block_pass import add_block, groups_of, total
 from hinge.solvers.linear.early_point import early_point, no_point
 from hinge.solvers.linear.newton_passes import KERNELS
 from hinge.solvers.linear.newton_state import ON_ROWS, NewtonState
@@ -50,7 +50,9 @@ _ROW_WORK = 8  # stored values that are read in the time of a row's own arithmet
 # Its passes read values that many times as fast as others do, sparse and dense ones; threads meet
 # less often then.
 _STRIDES = {True: 4, False: 12}
-_WORTH_SHARING = 1 << 21  # values: of fewer one thread has read half before the other begins
+# Values of a pass that threads share, native ones and, for matrices, those of the interpreter: with
+# fewer one thread has done half before the other begins.
+_WORTH_SHARING, _WORTH_HANDING_OVER = 1 << 16, 1 << 21
 _PRODUCTS_PER_VALUE = 16  # multiplications of a matrix product that cost what reading a value does
 
 
@@ -148,16 +150,13 @@ def _advance(state: NewtonState, work: int) -> int:
     # Made before threads ask for them.
     _ = state.sample, state.passes
     work = count * per_panel
-    results = some_blocks(
-        lambda number: kernel(state, number),
-        range(state.position, state.position + count),
-        state.threads if work >= _WORTH_SHARING else 1,
-        state.pool,
-    )
-    for sums, _peak in results:
-        state.n_sums = len(sums)
-        add_block(state.tree, state.position, sums)
-        state.position += 1
+    least = _WORTH_HANDING_OVER if state.stage == "matrix" else _WORTH_SHARING
+    threads = state.threads if work >= least else 1
+    for some in groups_of(range(state.position, state.position + count), state.tree, threads):
+        for sums in kernel(state, some, threads):
+            state.n_sums = len(sums)
+            add_block(state.tree, state.position, sums)
+            state.position += 1
     return work
 
 

@@ -86,6 +86,21 @@ class SampledState(KeepsThreads, State, ABC):
         """How many panels the present pass has."""
 
     @property
+    @abstractmethod
+    def panel_rows(self) -> int:
+        """Rows that the present pass takes at a time."""
+
+    @abstractmethod
+    def extent(self, number: int) -> tuple[int, int]:
+        """Return the first row of a panel and the one after its last."""
+
+    def extents(self, panels: range) -> tuple[int, int, int]:
+        """Return the first row of some panels, the one after their last, and rows of a panel."""
+        start, _ = self.extent(panels[0])
+        _, stop = self.extent(panels[-1])
+        return start, stop, self.panel_rows
+
+    @property
     def is_final_level(self) -> bool:
         """Whether this is about all rows."""
         return self.level == self.last_level
