@@ -234,7 +234,7 @@ def test_newton_that_takes_too_many_steps_gives_way_to_coordinate_descent_again(
     relay = _relay(
         dual_coordinate=Scripted(points, rests_after=3),
         newton=Scripted(points, rests_after=1_000),
-        primal_newton=Scripted(points, rests_after=4),
+        interior_point=Scripted(points, rests_after=4),
     )
     most = 20
     assert most_steps(problem, 1e-6) > most
@@ -243,7 +243,7 @@ def test_newton_that_takes_too_many_steps_gives_way_to_coordinate_descent_again(
     assert (state.name, state.steps_before) == ("newton", 2)
     solution = solve(problem, relay, STOP)
     assert solution.status is Status.STALLED
-    assert solution.state.names == "dual-coordinate primal-newton newton dual-coordinate"
+    assert solution.state.names == "dual-coordinate interior-point newton dual-coordinate"
     assert solution.steps > 2 + most + 3 + 4 + 3  # with what Newton's method does at the end
 
 

@@ -10,8 +10,9 @@ import scipy.sparse as sp
 from tests.estimators.data import cancer, two_classes
 
 from hinge import Problem, Status, Stop, solve
+from hinge.losses import Huber, SquaredHinge
 from hinge.solvers import PrimalNewton
-from hinge.solvers.linear.primal_newton import MOST_FEATURES
+from hinge.solvers.linear.primal_newton import MOST_FEATURES, _line_search
 
 LOSSES = ["hinge", "squared_hinge", "huber"]
 INTERCEPTS = ["augmented", "free", "none"]
@@ -39,6 +40,33 @@ def test_same_optimum_as_coordinate_descent(loss: str, intercept: str, container
     assert newton.primal == pytest.approx(other.primal, rel=2e-6)
     assert newton.dual <= other.primal
     assert other.dual <= newton.primal
+
+
+@pytest.mark.parametrize("loss", [SquaredHinge(), Huber(0.5), Huber(1e-6)])
+@pytest.mark.parametrize("case", range(20))
+def test_a_line_search_ends_where_the_derivative_is_zero(loss, case: int) -> None:
+    rng = np.random.default_rng(case)
+    n = int(rng.integers(1, 40))
+    margins, change = rng.normal(1.0, 1.0, n).round(1), rng.normal(0.3, 1.0, n).round(1)
+    costs, p, q = rng.integers(0, 3, n).astype(float), -rng.uniform(0.1, 3.0), rng.uniform(0.1, 2.0)
+
+    def slope(t: float) -> float:
+        return p + q * t + float(change @ (costs * loss.subgradient(margins + t * change)))
+
+    length = _line_search(loss, margins, change, costs, (p, q))
+    if slope(0.0) >= 0.0:
+        assert length == 0.0
+        return
+    # Next to a corner of width 1e-6 the derivative rises by the costs within that step.
+    step = 1e-9 * max(1.0, length)
+    assert slope(length - step) <= 1e-9
+    assert slope(length + step) >= -1e-9
+
+
+def test_a_direction_without_an_end_is_followed_to_its_last_corner() -> None:
+    ones, loss = np.ones(2), SquaredHinge()
+    assert _line_search(loss, np.array([-1.0, 0.0]), ones, ones, (0.0, 0.0)) == pytest.approx(2.0)
+    assert _line_search(loss, ones, ones, ones, (-1.0, 0.0)) == 0.0
 
 
 def test_warm_start_and_pickled_state() -> None:

@@ -156,8 +156,8 @@ def primal_newton_cost(problem: Problem, gap: float | None) -> float:
     has_corner = problem.loss.dual_curvature == 0.0
     steps = 20.0 * digits(gap) if has_corner else 12.0
     per_step = (
-        1_500_000.0
-        + 1000.0 * rows.n_rows
+        200_000.0
+        + 300.0 * rows.n_rows
         + 0.035 * float(rows.n_rows) * problem.n_features**2
         + 0.05 * float(problem.n_features) ** 3
     )

@@ -37,7 +37,6 @@ MOST_FEATURES = 1000
 MOST_WORK = 150_000_000  # products that one step may take: about a tenth of a second
 _SEARCH_WORK = 5000  # what the line search costs a row, in products
 _WIDTHS = tuple(10.0**-k for k in range(1, 9))  # of the Huber losses that stand for the hinge
-_LINE_SEARCH_STEPS = 60
 _LEAST_CURVATURE = 1e-3  # of the objective in a free intercept, in units of the sum of the costs
 _SMALL_GAP = 1e-10  # relative gap of a stage's own problem at which the stage is over
 _NO_GAIN = 1e-16  # relative decrease of the objective below which nothing moves any more
@@ -137,12 +136,8 @@ class PrimalNewton(Solver):
             return rows.n_stored
         direction = _solve(matrix, ridge, gradient)
         change = signs * _scores(rows, direction, state.constant)
-        length = _line_search(
-            lambda t: float(
-                direction @ (ridge * (state.weights + t * direction))
-                + change @ (costs * loss.subgradient(margins + t * change))
-            )
-        )
+        pull = float(direction @ (ridge * state.weights)), float(direction @ (ridge * direction))
+        length = _line_search(loss, margins, change, costs, pull)
         gain = -length * float(direction @ gradient)
         state.weights = state.weights + length * direction
         # The gap is half the squared gradient, which may be large where the objective is flat.
@@ -249,14 +244,44 @@ def _solve(matrix: Floats, ridge: Floats, gradient: Floats) -> Floats:
         return np.asarray(-scale * np.linalg.lstsq(scaled, scale * gradient, rcond=None)[0])
 
 
-def _line_search(slope: Any) -> float:
-    """Return where an increasing function is zero, by doubling and bisection from [0, 1]."""
-    low, high = 0.0, 1.0
-    while slope(high) < 0.0 and high < 1e6:
-        low, high = high, 2.0 * high
-    if slope(1.0) == 0.0:
-        return 1.0
-    for _ in range(_LINE_SEARCH_STEPS):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if slope(middle) < 0.0 else (low, middle)
-    return 0.5 * (low + high)
+def _line_search(
+    loss: Loss, margins: Floats, change: Floats, costs: Floats, pull: tuple[float, float]
+) -> float:
+    r"""Return how far to go along a direction: where the derivative of the objective is zero.
+
+    .. math:: \varphi'(t) = p + q t + \sum_i c_i s_i\, \ell'(m_i + t s_i)
+
+    rises along straight pieces, with corners where a margin meets a kink of the loss. These are
+    sorted, and the piece that crosses zero is found by sums over those before it.
+
+    Parameters
+    ----------
+    loss : Loss
+        A loss with a continuous derivative.
+    margins, change, costs : ndarray of shape (n,)
+        The margins m, how they change along the direction, and the costs.
+    pull : tuple of two floats
+        p and q, of the squared norm.
+    """
+    slope = pull[0] + float(change @ (costs * loss.subgradient(margins)))
+    if not slope < 0.0:
+        return 0.0
+    curved = costs * change * change
+    bends, curvature = [], pull[1] + loss.left_derivative[1] * float(np.sum(curved))
+    places = []
+    for kink in loss.kinks:
+        # A margin on a kink is beyond it if it rises.
+        passed = np.where(change > 0.0, margins >= kink.margin, margins > kink.margin)
+        curvature += kink.bend * float(curved @ passed)
+        meets = np.where(change > 0.0, ~passed, passed & (change < 0.0))
+        places.append((kink.margin - margins[meets]) / change[meets])
+        bends.append(kink.bend * np.copysign(curved[meets], change[meets]))
+    place, bend = np.concatenate(places), np.concatenate(bends)
+    order = np.argsort(place)
+    place = np.concatenate(((0.0,), place[order]))
+    rises = np.maximum(curvature + np.concatenate(((0.0,), np.cumsum(bend[order]))), 0.0)
+    slopes = slope + np.concatenate(((0.0,), np.cumsum(rises[:-1] * np.diff(place))))
+    last = int(np.searchsorted(slopes, 0.0)) - 1  # the last corner before zero
+    if not rises[last] > 0.0:
+        return float(place[last])
+    return float(place[last] - slopes[last] / rises[last])
