@@ -148,9 +148,10 @@ class InteriorPasses {
     void measure(std::int64_t start, std::int64_t stop, std::int64_t size, Numbers weights,
                  Table sums, std::int64_t threads) {
         const std::int64_t n = passes_->width();
-        const Panels panels = checked({within(start, stop), size}, weights, sums, n + kValues);
+        const Panels panels =
+            checked({within(start, stop), size}, weights, "the weights", sums, n + kValues);
         panels.share_out(threads, [&](hinge::Extent rows, std::int64_t panel) {
-            double* const at = row_of(sums, panel);
+            double* const at = Panels::row_of(sums, panel);
             hinge::ValueSums values;
             passes_->measure(rows, weights.data(), at, values);
             store(values, at + n);
@@ -160,7 +161,8 @@ class InteriorPasses {
                std::array<double, 2> tau_and_length, Table sums, std::int64_t threads) {
         const double tau = tau_and_length[0];
         const double length = tau_and_length[1];
-        const Panels panels = checked({within(start, stop), size}, direction, sums, 1);
+        const Panels panels =
+            checked({within(start, stop), size}, direction, "the direction", sums, 1);
         panels.share_out(threads, [&](hinge::Extent rows, std::int64_t panel) {
             sums.data()[panel] = passes_->trial(rows, direction.data(), tau, length);
         });
@@ -182,10 +184,11 @@ class InteriorPasses {
     void affine(std::int64_t start, std::int64_t stop, std::int64_t size, Numbers direction,
                 Table sums, Vector peaks, std::int64_t threads) {
         const std::int64_t n = passes_->width();
-        const Panels panels = checked({within(start, stop), size}, direction, sums, n + kValues);
+        const Panels panels =
+            checked({within(start, stop), size}, direction, "the direction", sums, n + kValues);
         require_length(peaks.size(), panels.count(), "the peaks");
         panels.share_out(threads, [&](hinge::Extent rows, std::int64_t panel) {
-            double* const at = row_of(sums, panel);
+            double* const at = Panels::row_of(sums, panel);
             hinge::MoveSums move;
             passes_->affine(rows, direction.data(), at, move);
             at[n] = move.now;
@@ -196,11 +199,12 @@ class InteriorPasses {
     }
     void final(std::int64_t start, std::int64_t stop, std::int64_t size, Numbers direction,
                double tau, Table sums, Vector peaks, std::int64_t threads) {
-        const Panels panels =
-            checked({within(start, stop), size}, direction, sums, passes_->width());
+        const Panels panels = checked({within(start, stop), size}, direction, "the direction", sums,
+                                      passes_->width());
         require_length(peaks.size(), panels.count(), "the peaks");
         panels.share_out(threads, [&](hinge::Extent rows, std::int64_t panel) {
-            peaks.data()[panel] = passes_->final(rows, direction.data(), tau, row_of(sums, panel));
+            peaks.data()[panel] =
+                passes_->final(rows, direction.data(), tau, Panels::row_of(sums, panel));
         });
     }
     void refine(std::int64_t start, std::int64_t stop, std::int64_t size, double tau, double length,
@@ -208,7 +212,7 @@ class InteriorPasses {
         const Panels panels{within(start, stop), size};
         panels.require_sums(sums, static_cast<std::size_t>(passes_->width()));
         panels.share_out(threads, [&](hinge::Extent rows, std::int64_t panel) {
-            passes_->refine(rows, tau, length, row_of(sums, panel));
+            passes_->refine(rows, tau, length, Panels::row_of(sums, panel));
         });
     }
     void update(std::int64_t start, std::int64_t stop, std::int64_t size, double tau, double length,
@@ -216,7 +220,7 @@ class InteriorPasses {
         const Panels panels{within(start, stop), size};
         panels.require_sums(sums, kValues + 1);
         panels.share_out(threads, [&](hinge::Extent rows, std::int64_t panel) {
-            double* const at = row_of(sums, panel);
+            double* const at = Panels::row_of(sums, panel);
             hinge::ValueSums values;
             passes_->update(rows, tau, length, values);
             store(values, at);
@@ -249,14 +253,11 @@ class InteriorPasses {
         require(0 <= start && start <= stop && stop <= matrix_.count, "no such rows");
         return {start, stop};
     }
-    Panels checked(const Panels& panels, const Numbers& weights, const Table& sums,
+    Panels checked(const Panels& panels, const Numbers& vector, const char* name, const Table& sums,
                    std::int64_t n_sums) const {
-        require_length(weights.size(), passes_->width(), "the weights");
+        require_length(vector.size(), passes_->width(), name);
         panels.require_sums(sums, static_cast<std::size_t>(n_sums));
         return panels;
-    }
-    static double* row_of(const Table& sums, std::int64_t panel) {
-        return sums.data() + panel * static_cast<std::int64_t>(sums.shape(1));
     }
     static void store(const hinge::ValueSums& values, double* at) {
         at[0] = values.losses;

@@ -91,7 +91,7 @@ class NewtonPasses {
         const Panels panels{within(start, stop), size};
         panels.require_sums(out, 3 * n + kGradientSums);
         over(panels, threads, [&](auto& rows, auto which, std::int64_t panel) {
-            double* const at = out.data() + panel * static_cast<std::int64_t>(out.shape(1));
+            double* const at = Panels::row_of(out, panel);
             hinge::GradientSums sums;
             rows.gradient(which, {place[0], place[1], place[2]},
                           {at, with_diagonal ? at + n : nullptr, at + 2 * n}, sums);
@@ -111,8 +111,7 @@ class NewtonPasses {
         const Panels panels{within(start, stop), size};
         panels.require_sums(out, width());
         over(panels, threads, [&](auto& rows, auto which, std::int64_t panel) {
-            rows.product(which, v.data(),
-                         out.data() + panel * static_cast<std::int64_t>(out.shape(1)));
+            rows.product(which, v.data(), Panels::row_of(out, panel));
         });
     }
 
@@ -190,7 +189,7 @@ class NewtonPasses {
             hinge::DerivativeSums sums;
             hinge::add_derivatives<kByShift>(window_, variables(), which,
                                              {place[0], place[1], place[2]}, sums);
-            double* const at = out.data() + 3 * panel;
+            double* const at = Panels::row_of(out, panel);
             at[0] = sums.slope;
             at[1] = sums.curvature;
             at[2] = sums.size;

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "hinge/team.hpp"
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -81,6 +83,7 @@ NB_MODULE(HINGE_CORE_NAME, module) {
     module.attr("cpu_level") = HINGE_CPU_LEVEL;
     module.def("runnable_cpu_levels", &runnable_cpu_levels,
                "Return the CPU levels this machine can run, lowest first.");
+    hinge::Team::prepare();
     bind_rows_view(module);
     bind_dual_coordinate(module);
     bind_interior_rows(module);

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
 #include "hinge/row_panels.hpp"
 #include "hinge/team.hpp"
@@ -15,7 +14,8 @@ namespace hinge::binding {
 // Rows in panels of so many each, but the last.
 class Panels {
   public:
-    Panels(Extent rows, std::int64_t size) : rows_(rows), size_(size) {
+    Panels(Extent rows, std::int64_t size)
+        : rows_(rows), size_(std::min(size, rows.stop - rows.start)) {
         require(size > 0 || rows.start == rows.stop, "a panel must have rows");
     }
 
@@ -29,10 +29,15 @@ class Panels {
         require_length(sums.shape(1), length, "the sums");
     }
 
+    // Where the sums of a panel are.
+    static double* row_of(const Array<double, 2>& sums, std::int64_t panel) {
+        return sums.data() + panel * static_cast<std::int64_t>(sums.shape(1));
+    }
+
     // Calls work(rows, number) for every panel, on so many threads.
     template <class Work>
     void share_out(std::int64_t threads, Work&& work) const {
-        Team::of_process().run(count(), threads, [&](std::int64_t panel) {
+        Team::run(count(), threads, [&](std::int64_t panel) {
             const std::int64_t start = rows_.start + panel * size_;
             work(Extent{start, std::min(start + size_, rows_.stop)}, panel);
         });

@@ -122,7 +122,8 @@ void check_storage(const Kernel& kernel, const Matrix<Value>& matrix, const Rows
     }
     hinge::fill_block<Real>(kernel, terms, read, points, sides, pointers.data());
     std::vector<double> added(static_cast<std::size_t>(matrix.count), 0.0);
-    hinge::add_terms<Real>(kernel, terms, read, points, sides, coef.data(), 1, added.data());
+    hinge::add_terms<Real>(kernel, terms, read, points, sides,
+                           hinge::TermFunctions<Real>(coef.data(), n_terms, 1), added.data());
     const double unit = static_cast<double>(std::numeric_limits<Real>::epsilon());
     const double bound = 16.0 * static_cast<double>(matrix.features + 4) * unit;
     for (std::int64_t j = 0; j < matrix.count; ++j) {

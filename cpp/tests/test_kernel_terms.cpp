@@ -69,7 +69,7 @@ void check_kept(std::int64_t rows, std::int64_t n_terms, std::int64_t n_kept) {
                             want.pointers.data());
     std::vector<double> sums(static_cast<std::size_t>(rows), 1.0);
     hinge::add_terms<Real>(kernel, terms, some.reader(points), points, some.sides(),
-                           some.coef.data(), 1, sums.data());
+                           hinge::TermFunctions<Real>(some.coef.data(), n_terms, 1), sums.data());
     Block<Out> kept(n_kept, rows);
     std::vector<double> added(static_cast<std::size_t>(rows), 1.0);
     hinge::add_and_keep<Real, hinge::RbfKernel, Out>(kernel, terms, some.reader(points), points,

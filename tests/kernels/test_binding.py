@@ -120,3 +120,18 @@ def test_seeds_make_different_generators() -> None:
     words = {tuple(core.seeded_words(seed)) for seed in (0, 1, 2, 2**63, 2**64 - 1)}
     assert len(words) == 5
     assert all(any(state) for state in words)
+
+
+def test_entries_are_copied_to_where_there_is_room_for_them() -> None:
+    X = np.array([[0.0, 2.0, 0.0], [1.0, 0.0, 3.0], [0.0, 0.0, 0.0]])
+    rows = core.RowsView(X, None, None, 3, 3)
+    values, columns = np.zeros(3, np.float32), np.zeros(3, np.int32)
+    core.copy_entries(rows, 0, np.array([0, 1, 3, 3]), values, columns)
+    assert values.tolist() == [2.0, 1.0, 3.0]
+    assert columns.tolist() == [1, 0, 2]
+    for wrong in ([0, 1, 2, 3], [0, 2, 3, 3], [1, 2, 4, 4], [-1, 0, 2, 2]):
+        with pytest.raises(ValueError, match="as many entries as there is room for"):
+            core.copy_entries(rows, 0, np.array(wrong), values, columns)
+    sparse = core.RowsView(np.ones(1), np.zeros(1, np.int32), np.array([0, 1]), 1, 3)
+    with pytest.raises(ValueError, match="the rows must be dense"):
+        core.copy_entries(sparse, 0, np.array([0, 1]), values, columns)

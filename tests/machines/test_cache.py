@@ -89,10 +89,10 @@ def test_a_row_that_was_not_finished_is_written_anew(threads: int) -> None:
 
 
 def test_threads_that_share_a_sum_out_change_no_bit() -> None:
-    n = 2000
+    n = 10_000  # several times as many columns as a thread takes at a time
     values = source(RBF(0.5), Rows(np.random.default_rng(0).normal(size=(n, 3))))
-    cache = KernelCache(n, n, 4.0)
-    ids = np.arange(0, n, 7)
+    cache = KernelCache(n, n, 12.0)
+    ids = np.arange(0, n, 35)
     slots = _kept(cache, *ids.tolist())
     cache.write(slots, values)
     coef = np.random.default_rng(1).normal(size=len(ids))

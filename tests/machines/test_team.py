@@ -109,7 +109,7 @@ def test_callers_beside_each_other_get_the_same() -> None:
     "fork" not in multiprocessing.get_all_start_methods(), reason="this system has no fork"
 )
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # Python advises against it
-def test_a_forked_process_has_threads_of_its_own() -> None:
+def test_a_forked_process_does_not_wait_for_threads_that_it_has_not() -> None:
     known = _values(2)  # there are threads, of which the child has none
     context = multiprocessing.get_context("fork")
     here, there = context.Pipe()

@@ -253,15 +253,6 @@ void add_terms(const Kernel& kernel, const TermPanels<Real>& terms, const TileRe
               });
 }
 
-// The same for coefficients that have a row of all terms for every function.
-template <class Real, class Kernel>
-void add_terms(const Kernel& kernel, const TermPanels<Real>& terms, const TileReader<Real>& read,
-               Selection points, Sides<Real> sides, const double* coef, std::int64_t outputs,
-               double* out) {
-    const TermFunctions<Real> functions(coef, terms.count, outputs);
-    add_terms(kernel, terms, read, points, sides, functions, out);
-}
-
 // Writes the values of one tile and panel, of shape (points, kPanelRows), to a row for every term.
 template <class Real, class Out>
 void turn_over(const Real* values, std::int64_t points, std::int64_t terms, Out* const* rows,

@@ -231,7 +231,7 @@ class KernelCache:
         out : ndarray of shape (n_columns,)
             What to add to.
         source : KernelSource
-            Whose threads share out the columns; which of them adds to a column changes no bit.
+            How many threads share out the columns; which of them adds to one changes no bit.
         """
         source.share_out(self.adding(slots, coef, out), -(-len(slots) // ADDED_A_VALUE), len(out))
 

@@ -256,7 +256,7 @@ class KernelSource(ABC):
         return None
 
     def share_out(self, work: Piece, n_terms: int, n_columns: int) -> None:
-        """Do work that needs no kernel value on pieces of the columns, in this source's threads.
+        """Do work that needs no kernel value on pieces of the columns, on this source's threads.
 
         Parameters
         ----------

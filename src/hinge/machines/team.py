@@ -15,6 +15,7 @@ Check = Callable[[], None]
 Piece = Callable[[int, int, int], None]  # takes the first column, the end, and how many threads
 
 VALUES_A_CALL = 1 << 22  # kernel values that a thread computes in one native call: some 10 ms
+_MOST_SHARES = 4  # of these in a call: where no other thread is free, one does it all
 _LEAST_VALUES = 1 << 15  # of a call that several threads share
 _READING = 16  # values that take as long as to read a column, at the least
 _TILE = 96  # columns that native code takes at a time
@@ -52,7 +53,8 @@ class Team:
         if n_terms == 0 or n_columns == 0:
             return
         threads = self._worth((n_terms + _READING) * n_columns, alone=alone)
-        size = -(-max(256, threads * VALUES_A_CALL // n_terms) // _TILE) * _TILE
+        values = min(threads, _MOST_SHARES) * VALUES_A_CALL
+        size = -(-max(256, values // n_terms) // _TILE) * _TILE
         self._run(work, [*range(0, n_columns, size), n_columns], threads)
 
     def over_triangle(self, work: Piece, n_columns: int) -> None:
@@ -67,7 +69,7 @@ class Team:
         """
         values = n_columns * n_columns // 2
         threads = self._worth(values)
-        count = 1 + values // (threads * VALUES_A_CALL)
+        count = 1 + values // (min(threads, _MOST_SHARES) * VALUES_A_CALL)
         ends = [math.isqrt(n_columns * n_columns * k // count) for k in range(count + 1)]
         self._run(work, ends, threads)
 
