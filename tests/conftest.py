@@ -60,6 +60,8 @@ def little_work_is_shared(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let threads share out passes that are too short for it to pay."""
     for module in (block_map, interior_point, newton):
         monkeypatch.setattr(module, "_WORTH_SHARING", 0)
+    for method in (interior_point, newton):
+        monkeypatch.setattr(method, "_WORTH_HANDING_OVER", 0)
 
 
 @pytest.fixture(scope="session")

@@ -235,7 +235,6 @@ def share_out(
     numbers: range,
     pool: Executor,
     threads: int,
-    check: Callable[[], None] | None = None,
 ) -> list[Result]:
     """Apply a function to some numbers on this thread and those of a pool.
 
@@ -249,8 +248,6 @@ def share_out(
         Whose threads help.
     threads : int
         How many threads share the numbers out, this one included.
-    check : callable or None, default=None
-        Called before each number that this thread takes; raises to abandon the rest.
 
     Returns
     -------
@@ -262,19 +259,17 @@ def share_out(
     errors: dict[int, BaseException] = {}
     left = iter(numbers)  # handing one out is a single operation
 
-    def work(check: Callable[[], None] | None) -> None:
+    def work() -> None:
         for number in left:
             try:
-                if check is not None:
-                    check()
                 results[number] = function(number)
             except BaseException as error:  # raised again by the calling thread
                 errors[number] = error
                 deque(left, maxlen=0)  # nobody takes another one
 
-    helpers = [pool.submit(work, None) for _ in range(min(threads, len(numbers)) - 1)]
+    helpers = [pool.submit(work) for _ in range(min(threads, len(numbers)) - 1)]
     try:
-        work(check)
+        work()
     finally:
         deque(left, maxlen=0)
         for helper in helpers:

@@ -57,7 +57,7 @@ def test_a_factor_from_a_sample_is_a_projection_that_leaves_little(
     pivots = SampledPivots(growth, (kernel, rows, present), seed=3)
     pivots.choose(0.01)
     pivots.adopt()
-    pivots.release()
+    pivots.count_values()
     assert 0 < growth.rank <= 150  # the rows of the sample
     assert growth.relative_error < 0.1
     growth.grow(900, 0.01)
@@ -135,7 +135,7 @@ def test_a_weighted_choice_leaves_little_of_what_counts(kernel) -> None:
     pivots.choose(0.2, weighing=weighing)
     first = asked[0][0][1]
     pivots.adopt()
-    pivots.release()
+    pivots.count_values()
     assert asked == [((150, first), 150)]
     assert np.all(X[growth.basis[first:], 0] > 0.5)
     counts = np.intersect1d(pivots.drawn, np.flatnonzero(X[:, 0] > 0.5))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from types import SimpleNamespace
 
@@ -184,6 +185,26 @@ def test_final_refine_and_update(case) -> None:
     close(values.sum(axis=0), [*value_sums(plain), dual.products(move)[0]])
 
 
+def test_panels_have_the_sums_of_their_own_rows(case) -> None:
+    state, plain = case
+    twin = copy.deepcopy(state.row_variables)
+    direction = np.linspace(-1.0, 2.0, plain.rows.shape[1])
+    width, (start, stop, size) = len(direction), PANELS
+    together, apart = np.zeros((2, 2, width + 3)), np.zeros((2, 2, width + 3))
+    peaks = np.zeros((2, 2))
+    state.passes.measure(*PANELS, direction, together[0], 3)
+    state.passes.affine(*PANELS, direction, together[1], peaks[0], 3)
+    state.row_variables[...] = twin
+    for panel, first in enumerate(range(start, stop, size)):
+        rows = first, min(first + size, stop), size
+        part = slice(panel, panel + 1)
+        state.passes.measure(*rows, direction, apart[0, part], 1)
+        state.passes.affine(*rows, direction, apart[1, part], peaks[1, part], 1)
+    np.testing.assert_array_equal(together, apart)
+    np.testing.assert_array_equal(peaks[0], peaks[1])
+    assert not np.array_equal(together[0, 0], together[0, 1])
+
+
 def test_huge_margins_have_small_coefficients() -> None:
     state, _ = setting("hinge", np.asarray)
     state.row_variables[4] = 1e200
@@ -271,7 +292,11 @@ def test_arrays_that_do_not_fit_are_refused(arguments: dict, message: str) -> No
             (0, 4, 4, np.zeros(2), 1.0, np.zeros((1, 2)), np.zeros(0), 1),
             "the peaks has 0 entries, not 1",
         ),
-        ("trial", (0, 4, 4, np.zeros(1), (1.0, 1.0), np.zeros((1, 1)), 1), "weights has 1 entries"),
+        (
+            "trial",
+            (0, 4, 4, np.zeros(1), (1.0, 1.0), np.zeros((1, 1)), 1),
+            "direction has 1 entries",
+        ),
         ("refine", (0, 4, 4, 1.0, 1.0, np.zeros((1, 1)), 1), "the sums has 1 entries"),
         ("update", (0, 4, 4, 1.0, 1.0, np.zeros((1, 3)), 1), "the sums has 3 entries, not 4"),
         ("scaled", (0, 4, RULE, np.zeros(6), np.zeros((3, 2))), "too few scaled rows"),

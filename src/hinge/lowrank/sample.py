@@ -138,8 +138,8 @@ class SampledPivots:
         basis = self.drawn[pilot.basis[:rank]]
         growth.adopt(Pilot(basis, triangle, self.drawn, columns), threads, check)
 
-    def release(self) -> None:
-        """Let go of the kernel values of the sample; those that it took are counted as others."""
+    def count_values(self) -> None:
+        """Count the kernel values that the sample took as those of all rows."""
         self._growth.source.computed += self._values.computed
         self._values.computed = 0
 

@@ -171,7 +171,7 @@ class PairFactor:
                 self.is_cut_short = True
                 pivots.adopt(threads, self._check_flag, most=_AT_ONCE)
         finally:
-            pivots.release()
+            pivots.count_values()
 
     def _weights(self, columns: NDArray[np.floating], ids: Ids) -> Floats | None:
         """Return the squared coefficients of a machine of a sample, the largest of them 1."""

@@ -152,7 +152,7 @@ def batches(pairs: ClassPairs) -> list[list[int]]:
         keys = (first[small] // width) * count + second[small] // width
         _, groups = np.unique(keys, return_inverse=True)
         totals = np.bincount(groups, weights=sizes[small])
-        if width == 1 or np.max(totals, initial=0) <= _ROWS_TOGETHER:
+        if width == 1 or np.max(totals) <= _ROWS_TOGETHER:
             break
         width = -(-width // 2)
     return [small[groups == k].tolist() for k in range(len(totals))]

@@ -22,7 +22,9 @@ from hinge.block_map import share_out
 Floats = NDArray[np.float64]
 Result = TypeVar("Result")
 
-_SUMS_AT_ONCE = 1 << 18  # numbers of panels that wait to be added: 2 MB
+_SUMS_A_CALL = 1 << 18  # numbers that panels return at a time, if they are that few: 2 MB
+_VALUES_A_CALL = 1 << 23  # values that a thread reads in one call: some 5 ms
+_MOST_SHARES = 4  # of these in a call: where no other thread is free, one reads them all
 
 
 class KeepsThreads:
@@ -77,19 +79,24 @@ def total(tree: Floats, done: int, width: int) -> Floats:
     return combined
 
 
-def groups_of(panels: range, tree: Floats, threads: int) -> Iterator[range]:
-    """Yield some panels in groups whose sums do not take much more memory than the tree.
+def groups_of(panels: range, width: int, work: int, threads: int) -> Iterator[range]:
+    """Yield some panels in the groups that native calls take.
+
+    A call is short even if no other thread is free for it, and what it returns takes little memory.
 
     Parameters
     ----------
     panels : range
         The panels.
-    tree : ndarray of shape (n_levels, n_sums)
-        The tree that their sums are added to.
+    width : int
+        How many sums a panel makes.
+    work : int
+        Values that a panel reads.
     threads : int
         How many threads share them out.
     """
-    size = max(_SUMS_AT_ONCE // tree.shape[1], 2 * threads, len(tree))
+    most = min(_SUMS_A_CALL // width, min(threads, _MOST_SHARES) * _VALUES_A_CALL // work)
+    size = max(most, threads)
     for first in range(0, len(panels), size):
         yield panels[first : first + size]
 

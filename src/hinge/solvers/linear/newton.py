@@ -152,7 +152,8 @@ def _advance(state: NewtonState, work: int) -> int:
     work = count * per_panel
     least = _WORTH_HANDING_OVER if state.stage == "matrix" else _WORTH_SHARING
     threads = state.threads if work >= least else 1
-    for some in groups_of(range(state.position, state.position + count), state.tree, threads):
+    panels = range(state.position, state.position + count)
+    for some in groups_of(panels, state.tree.shape[1], per_panel, threads):
         for sums in kernel(state, some, threads):
             state.n_sums = len(sums)
             add_block(state.tree, state.position, sums)

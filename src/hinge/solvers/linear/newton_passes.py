@@ -25,8 +25,7 @@ def measure(state: NewtonState, panels: range, threads: int) -> Floats:
     state.passes.measure(*state.extents(panels), state.weights, threads)
     sums = np.zeros((len(panels), len(state.weights)))
     if state.smoothing and state.is_warm:
-        known = some_blocks(lambda number: _known_sum(state, number), panels, threads, state.pool)
-        sums += list(known)
+        sums += [_known_sum(state, number) for number in panels]
     return sums
 
 

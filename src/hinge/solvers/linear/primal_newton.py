@@ -35,7 +35,7 @@ Floats = NDArray[np.float64]
 
 MOST_FEATURES = 1000
 MOST_WORK = 150_000_000  # products that one step may take: about a tenth of a second
-_SEARCH_WORK = 5000  # what the line search costs a row, in products
+_SEARCH_WORK = 500  # what the line search costs a row, in products
 _WIDTHS = tuple(10.0**-k for k in range(1, 9))  # of the Huber losses that stand for the hinge
 _LEAST_CURVATURE = 1e-3  # of the objective in a free intercept, in units of the sum of the costs
 _SMALL_GAP = 1e-10  # relative gap of a stage's own problem at which the stage is over
