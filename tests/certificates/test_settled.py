@@ -16,6 +16,7 @@ from tests.certificates.random_problems import (
     scores_of,
     weights_of,
 )
+from tests.measured_memory import needs_true_memory
 
 import hinge
 from hinge import Point, Problem
@@ -234,6 +235,7 @@ def test_the_search_for_a_free_intercept_can_be_abandoned_at_every_block() -> No
             optimum_region(problem, (point, point), (1.0, 0.0), check=Countdown(calls))
 
 
+@needs_true_memory
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_region_of_a_free_intercept_takes_little_memory(loss: str) -> None:
     rng = np.random.default_rng(0)

@@ -1,7 +1,6 @@
 """What loading takes in memory is bounded by the size of the file, whatever the file says."""
 
 import json
-import os
 import subprocess
 import sys
 import textwrap
@@ -13,6 +12,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from fuzz.model_file.parts import join, split
+from tests.measured_memory import needs_true_memory
 from tests.models.fitted import data, fit
 
 import hinge
@@ -28,9 +28,7 @@ pytestmark = [
     pytest.mark.skipif(
         not Path("/proc/self/status").exists(), reason="needs the peak memory of a process"
     ),
-    pytest.mark.skipif(
-        "asan" in os.environ.get("LD_PRELOAD", ""), reason="a sanitizer keeps memory that was freed"
-    ),
+    needs_true_memory,
 ]
 
 SPARE = 64_000_000

@@ -9,10 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.measured_memory import needs_true_memory
 
 import hinge
 from hinge import Point, Problem, Stop
 from hinge.data import Dataset, open_shards, write_shards
+
+pytestmark = needs_true_memory
 
 ROWS, FEATURES = 60_000, 300
 BYTES = ROWS * FEATURES * 8
