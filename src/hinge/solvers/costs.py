@@ -23,6 +23,8 @@ _ROUNDS = 2.0  # of Newton's method for a smooth loss, beside one for each decad
 _FEW_ROWS = 25.0  # for a feature: where the steps of a smoothed corner are about twice as many
 # Times as many steps where classes are apart: Newton's method, with a corner; interior points.
 _APART, _CORNER_APART, _INTERIOR_APART = 2.0, 10.0, 1.4
+# Beyond it Newton's method without samples takes so many times as many steps.
+_VERY_STIFF, _VERY_STIFF_STEPS = 1e9, 3.0
 _WIDE_CORNER = 3.0  # the same where no matrix is formed: with a corner four runs in ten stall then
 _FREE_ROW = 150.0  # what a row adds where every step finds the place of a free intercept
 _WIDE_ROWS = 4.0  # rows for a feature from which products no longer grow with the stiffness
@@ -155,6 +157,8 @@ def primal_newton_cost(problem: Problem, gap: float | None) -> float:
     rows = problem.rows
     has_corner = problem.loss.dual_curvature == 0.0
     steps = 20.0 * digits(gap) if has_corner else 12.0
+    if stiffness(problem) > _VERY_STIFF:
+        steps *= _VERY_STIFF_STEPS
     per_step = (
         200_000.0
         + 300.0 * rows.n_rows
