@@ -13,7 +13,13 @@ import hinge
 from hinge import Problem, Status, Stop, solve
 from hinge.solvers import DualCoordinate, get_solver, solver_names
 from hinge.solvers.auto import Look, Watch, choose
-from hinge.solvers.costs import coordinate_forecast, interior_cost, newton_cost, newton_rounds
+from hinge.solvers.costs import (
+    coordinate_forecast,
+    interior_cost,
+    newton_cost,
+    newton_rounds,
+    primal_newton_cost,
+)
 from hinge.solvers.linear.newton_state import MOST_FEATURES
 from hinge.testing import verify
 
@@ -172,3 +178,12 @@ def test_a_look_is_put_off_until_enough_rows_can_have_been_visited(visited: int,
     look = Look(problem, 1e-4, visited, 0, 0)
     assert look.is_enough == (visited >= 8 * 14)
     assert look.sweeps_left == left
+
+
+def test_primal_newton_is_expected_to_take_more_steps_on_very_stiff_problems() -> None:
+    X = np.array([[0.0], [1e3], [2e3], [3e3]])
+    stiff, stiffer = (
+        primal_newton_cost(Problem(X, [0, 0, 1, 1], C=C, loss="squared_hinge"), 1e-3)
+        for C in (1.0, 1e4)
+    )
+    assert stiffer == pytest.approx(3.0 * stiff, rel=1e-12)
