@@ -20,22 +20,22 @@ from hinge.errors import (
     UnsupportedError,
 )
 from hinge.estimators.linear_svc import LinearSVC
-from hinge.estimators.linear_svc_cv import LinearSVCCV
 from hinge.problem import Problem
 from hinge.result import Certificate, CertifiedPrediction, Point, Solution, Status, Stop
 from hinge.solvers.driver import solve
-from hinge.solvers.path import path
 
 if typing.TYPE_CHECKING:
     from hinge import bounds, data, lowrank, models
     from hinge.estimators.accelerate import accelerate
     from hinge.estimators.anytime_classifier import AnytimeClassifier
+    from hinge.estimators.linear_svc_cv import LinearSVCCV
     from hinge.estimators.svc import SVC
     from hinge.estimators.svc_cv import SVCCV
     from hinge.models.compare import compare
     from hinge.models.files import load, save
     from hinge.models.sklearn_models import from_sklearn
     from hinge.solvers.estimate import Estimate, estimate
+    from hinge.solvers.path import path
 
 __version__ = "0.1.0.dev0"
 
@@ -87,6 +87,7 @@ __all__ = [
 _LOADED_LATER = {
     "AnytimeClassifier": "hinge.estimators.anytime_classifier",
     "Estimate": "hinge.solvers.estimate",
+    "LinearSVCCV": "hinge.estimators.linear_svc_cv",
     "SVC": "hinge.estimators.svc",
     "SVCCV": "hinge.estimators.svc_cv",
     "accelerate": "hinge.estimators.accelerate",
@@ -98,6 +99,7 @@ _LOADED_LATER = {
     "load": "hinge.models.files",
     "lowrank": "hinge.lowrank",
     "models": "hinge.models",
+    "path": "hinge.solvers.path",
     "save": "hinge.models.files",
 }
 

@@ -144,6 +144,9 @@ class Region(Protocol):
     def decision_bounds(self, X: Any) -> tuple[Floats, Floats]:
         """Return bounds on the optimum's decision value of every row."""
 
+    def complete(self) -> None:
+        """Find what is left to be found, so that what it is found from can be dropped."""
+
 
 @dataclass(frozen=True)
 class Certificate:

@@ -88,9 +88,19 @@ def test_files_and_models_are_loaded_when_asked_for() -> None:
 def test_solvers_of_kernel_machines_are_loaded_with_them() -> None:
     script = (
         "import sys, hinge;"
-        "late = ('hinge.solvers.kernel', 'hinge.machines.kernel', 'hinge.certificates.kernel_gap');"
+        "late = ('hinge.solvers.kernel', 'hinge.machines.kernel', 'hinge.certificates.kernel_');"
         "loaded = lambda: any(m.startswith(late) for m in sys.modules);"
         "before = loaded(); hinge.SVC; print(before, loaded())"
+    )
+    assert _run(script) == "False True"
+
+
+def test_paths_are_loaded_with_what_walks_them() -> None:
+    script = (
+        "import sys, hinge;"
+        "loaded = lambda: 'hinge.solvers.path_walk' in sys.modules;"
+        "before = loaded(); hinge.LinearSVCCV, hinge.path, hinge.estimators.FoldEvent;"
+        "print(before, loaded())"
     )
     assert _run(script) == "False True"
 

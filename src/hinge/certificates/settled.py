@@ -62,6 +62,9 @@ class OptimumRegion:
     offsets: tuple[float, float]
     constant_feature: float
 
+    def complete(self) -> None:
+        """Do nothing: unlike that of a kernel machine, a linear one's region is found at once."""
+
     def decision_bounds(self, X: Any) -> tuple[Floats, Floats]:
         """Return bounds on the optimum's decision value of every row of X."""
         rows = X if isinstance(X, Rows) else Rows(X)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hinge.errors import Interrupted, InvalidParameterError
-from hinge.solvers.path import values_of_C
+from hinge.solvers.arguments import values_of_C
 
 Floats = NDArray[np.float64]
 

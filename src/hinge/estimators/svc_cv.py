@@ -32,7 +32,7 @@ from hinge.multiclass.votes import winners
 from hinge.result import Certificate, Solution
 from hinge.rows import Rows
 from hinge.solvers import Solver, StopFlag, listening
-from hinge.solvers.path import values_of_gamma
+from hinge.solvers.arguments import values_of_gamma
 
 Floats = NDArray[np.float64]
 

@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from hinge.certificates import KernelRegion
 from hinge.multiclass.workers import HandOver, call_here, map_in_threads
 from hinge.problem import Problem
 from hinge.result import Certificate, Point, Solution, Status, Stop, Trace
@@ -242,7 +241,7 @@ class _Fit:
     def _end(self, number: int, solution: Solution, hand_over: HandOver) -> None:
         """Store what came of a problem, without its state, and tell the listeners."""
         region = solution.certificate.region
-        if len(self.warm) > _FEW_PROBLEMS and isinstance(region, KernelRegion):
+        if len(self.warm) > _FEW_PROBLEMS and region is not None:
             region.complete()  # or the scores of all problems would be kept
         self.solutions[number] = replace(solution, state=None)
         if self.plan.listeners:

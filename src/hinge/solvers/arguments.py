@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from hinge.errors import InvalidParameterError
+from hinge.parameters import not_negative, positive
 from hinge.problem import Problem
 from hinge.result import Point, Solution, Stop
 from hinge.solvers.protocol import State
@@ -124,6 +126,63 @@ def given_seed(seed: Any) -> int:
         return int(seed) % _SEEDS
     message = f"seed must be an integer; got {_shown(seed)}."
     raise InvalidParameterError(message)
+
+
+def values_of_gamma(gammas: Any) -> list[float]:
+    """Return the values of gamma that a caller gave, checked.
+
+    Parameters
+    ----------
+    gammas : iterable of float
+        At least one value, none negative.
+
+    Returns
+    -------
+    list of float
+        The values, in their order.
+    """
+    if isinstance(gammas, str) or not isinstance(gammas, Iterable):
+        message = f"gammas must be a list of values of gamma, such as [0.01, 0.1]; got {gammas!r}."
+        raise InvalidParameterError(message)
+    values = [not_negative(gamma, f"gammas[{number}]") for number, gamma in enumerate(gammas)]
+    if not values:
+        message = "gammas must have at least one value of gamma; got none."
+        raise InvalidParameterError(message)
+    return values
+
+
+def values_of_C(Cs: Any) -> list[float]:
+    """Return the values of C that a caller gave, checked.
+
+    Parameters
+    ----------
+    Cs : iterable of float
+        At least one value, each greater than 0.
+
+    Returns
+    -------
+    list of float
+        The values, in their order.
+    """
+    if isinstance(Cs, str) or not isinstance(Cs, Iterable):
+        message = f"Cs must be a list of values of C, such as [0.1, 1.0, 10.0]; got {Cs!r}."
+        raise InvalidParameterError(message)
+    values = [_finite(C, f"Cs[{number}]") for number, C in enumerate(Cs)]
+    if not values:
+        message = "Cs must have at least one value of C; got none."
+        raise InvalidParameterError(message)
+    return values
+
+
+def _finite(C: Any, name: str) -> float:
+    """Return a value of C; points are scaled from one to the next, which infinity ends."""
+    if isinstance(C, float) and math.isinf(C) and C > 0.0:
+        message = (
+            f"{name} is infinity: a path has finite values of C only. Solve the hard margin apart, "
+            "with hinge.solve(problem.with_C(math.inf)) or LinearSVC(C=math.inf)."
+        )
+        raise InvalidParameterError(message)
+    return positive(C, name)
 
 
 def _shown(value: Any) -> str:

@@ -11,8 +11,6 @@ import time
 
 import numpy as np
 
-from hinge.certificates.kernel_machine import Machine
-from hinge.certificates.kernel_scores import scores_at
 from hinge.problem import Problem
 
 _SMALL_PANEL, _LARGE_PANEL = 16, 1024  # support vectors, against twice as many rows
@@ -71,6 +69,9 @@ class CertificateClock:
 
     def _timed(self, support: int) -> tuple[float, int]:
         """Return the seconds that a panel of so many support vectors takes, and its values."""
+        from hinge.certificates.kernel_machine import Machine  # noqa: PLC0415 - linear machines spare it
+        from hinge.certificates.kernel_scores import scores_at  # noqa: PLC0415
+
         kernel, rows = self._problem.kernel, self._problem.rows
         assert kernel is not None
         wanted = np.linspace(0, rows.n_rows - 1, min(rows.n_rows, 2 * support)).astype(np.int64)

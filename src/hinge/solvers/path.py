@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterable
-from typing import Any, overload
+from typing import overload
 
-from hinge.errors import Interrupted, InvalidParameterError
-from hinge.parameters import not_negative, positive
+from hinge.errors import Interrupted
 from hinge.problem import Problem
 from hinge.result import Solution, Stop
-from hinge.solvers.arguments import given_observers, given_problem, given_seed, given_stop
+from hinge.solvers.arguments import (
+    given_observers,
+    given_problem,
+    given_seed,
+    given_stop,
+    values_of_C,
+    values_of_gamma,
+)
 from hinge.solvers.driver import Observer, Settings
 from hinge.solvers.interrupt import listening
 from hinge.solvers.path_walk import has_begun, solve_grid
@@ -124,60 +129,3 @@ def path(
         )
         raise Interrupted(message, done)
     return solutions[0] if gammas is None else solutions
-
-
-def values_of_gamma(gammas: Any) -> list[float]:
-    """Return the values of gamma that a caller gave, checked.
-
-    Parameters
-    ----------
-    gammas : iterable of float
-        At least one value, none negative.
-
-    Returns
-    -------
-    list of float
-        The values, in their order.
-    """
-    if isinstance(gammas, str) or not isinstance(gammas, Iterable):
-        message = f"gammas must be a list of values of gamma, such as [0.01, 0.1]; got {gammas!r}."
-        raise InvalidParameterError(message)
-    values = [not_negative(gamma, f"gammas[{number}]") for number, gamma in enumerate(gammas)]
-    if not values:
-        message = "gammas must have at least one value of gamma; got none."
-        raise InvalidParameterError(message)
-    return values
-
-
-def values_of_C(Cs: Any) -> list[float]:
-    """Return the values of C that a caller gave, checked.
-
-    Parameters
-    ----------
-    Cs : iterable of float
-        At least one value, each greater than 0.
-
-    Returns
-    -------
-    list of float
-        The values, in their order.
-    """
-    if isinstance(Cs, str) or not isinstance(Cs, Iterable):
-        message = f"Cs must be a list of values of C, such as [0.1, 1.0, 10.0]; got {Cs!r}."
-        raise InvalidParameterError(message)
-    values = [_finite(C, f"Cs[{number}]") for number, C in enumerate(Cs)]
-    if not values:
-        message = "Cs must have at least one value of C; got none."
-        raise InvalidParameterError(message)
-    return values
-
-
-def _finite(C: Any, name: str) -> float:
-    """Return a value of C; points are scaled from one to the next, which infinity ends."""
-    if isinstance(C, float) and math.isinf(C) and C > 0.0:
-        message = (
-            f"{name} is infinity: a path has finite values of C only. Solve the hard margin apart, "
-            "with hinge.solve(problem.with_C(math.inf)) or LinearSVC(C=math.inf)."
-        )
-        raise InvalidParameterError(message)
-    return positive(C, name)
