@@ -240,6 +240,18 @@ def test_labels_of_a_regression() -> None:
         LinearSVC().fit(X, np.linspace(0.0, 1.0, len(X)))
 
 
+@pytest.mark.filterwarnings("ignore:invalid value encountered in cast")  # of 1e300, by scikit-learn
+@pytest.mark.parametrize("odd", [0.5, 1e300, np.inf, np.nan])
+def test_floats_that_are_no_labels_are_refused(odd: float) -> None:
+    X, y = two_classes()
+    labels = (y == y[0]).astype(float)
+    model = LinearSVC().fit(X, labels)
+    assert model.classes_.dtype == np.float64
+    labels[3] = odd
+    with pytest.raises(ValueError, match=r"Unknown label type: continuous|NaN|infinity"):
+        LinearSVC().fit(X, labels)
+
+
 @pytest.mark.parametrize("sparse", [False, True])
 def test_rows_and_labels_of_other_lengths_are_refused(sparse: bool) -> None:
     X, y = two_classes()

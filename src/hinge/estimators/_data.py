@@ -25,6 +25,7 @@ from hinge.rows import Rows
 
 Floats = NDArray[np.float64]
 
+_MOST_WHOLE = 2.0**31  # beyond it scikit-learn is asked whether a float is a label
 # Rows makes the one pass over the values; what follows only looks at type, shape and names, and
 # never copies a C-contiguous array or a CSR matrix.
 _X_CHECKS: dict[str, Any] = {
@@ -204,8 +205,15 @@ def _is_held(X: Any) -> bool:
 
 
 def _are_whole_numbers(y: Any) -> bool:
-    """Return whether labels are integers or booleans, one for each row."""
-    return type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biu"
+    """Return whether labels are integers or booleans, one for each row, be they stored as floats.
+
+    Of these scikit-learn has nothing to say, and looking at them takes it longer than a short fit.
+    """
+    if type(y) is not np.ndarray or y.ndim != 1:
+        return False
+    if y.dtype.kind == "f":
+        return bool(np.all((np.abs(y) < _MOST_WHOLE) & (np.trunc(y) == y)))
+    return y.dtype.kind in "biu"
 
 
 def _held_in_order(X: NDArray[Any]) -> NDArray[Any]:
