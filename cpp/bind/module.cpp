@@ -20,6 +20,7 @@ void bind_dual_coordinate(nb::module_& module);
 void bind_rows_view(nb::module_& module);
 void bind_interior_rows(nb::module_& module);
 void bind_newton_rows(nb::module_& module);
+void bind_primal_newton(nb::module_& module);
 void bind_libsvm_text(nb::module_& module);
 void bind_libsvm_format(nb::module_& module);
 void bind_sorted_margins(nb::module_& module);
@@ -88,6 +89,7 @@ NB_MODULE(HINGE_CORE_NAME, module) {
     bind_dual_coordinate(module);
     bind_interior_rows(module);
     bind_newton_rows(module);
+    bind_primal_newton(module);
     bind_libsvm_text(module);
     bind_libsvm_format(module);
     bind_sorted_margins(module);

@@ -25,7 +25,7 @@ def test_a_file_describes_itself(tmp_path):
     assert found.problem["C"] == found.parameters["C"] == 0.5
     assert found.certificate["gap"] == model.certificate_.gap
     assert found.statuses == ("solved",) * 3
-    assert found.solvers == ("dual-coordinate",) * 3
+    assert found.solvers == ("primal-newton",) * 3
     assert found.has_proof
     assert found.n_rows == 120
     assert found.fingerprint == model.data_fingerprint_

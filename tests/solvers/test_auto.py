@@ -39,6 +39,18 @@ def test_names_and_objects() -> None:
         get_solver("primal_newton", problem)
 
 
+@pytest.mark.parametrize("loss", LOSSES)
+def test_few_data_are_left_to_newton_at_once(loss: str) -> None:
+    few, many = (Problem(*two_clouds(*shape), loss=loss) for shape in ((300, 6), (20_000, 100)))
+    able = ("dual-coordinate", "newton", "primal-newton")
+    assert choose(few, 1e-4, able).names == ("primal-newton", "newton", "dual-coordinate")
+    assert choose(many, 1e-4, able).names[0] == "dual-coordinate"
+    assert choose(few, 1e-4, able[:2]).names[0] == "dual-coordinate"
+    solution, named = (solve(few, name, stop=Stop(gap=1e-4)) for name in ("auto", "primal-newton"))
+    assert solution.solver == "primal-newton"
+    assert np.array_equal(solution.coef, named.coef)
+
+
 @pytest.mark.parametrize("factor", [1.0, 1e4])
 def test_rows_without_weight_do_not_sway_the_choice(factor: float) -> None:
     X, y = two_clouds()

@@ -10,9 +10,9 @@ import scipy.sparse as sp
 from tests.estimators.data import cancer, two_classes
 
 from hinge import Problem, Status, Stop, solve
-from hinge.losses import Huber, SquaredHinge
+from hinge.certificates import gap
 from hinge.solvers import PrimalNewton
-from hinge.solvers.linear.primal_newton import MOST_FEATURES, _line_search
+from hinge.solvers.linear.primal_newton import MOST_FEATURES
 
 LOSSES = ["hinge", "squared_hinge", "huber"]
 INTERCEPTS = ["augmented", "free", "none"]
@@ -36,37 +36,10 @@ def test_same_optimum_as_coordinate_descent(loss: str, intercept: str, container
     weights = np.arange(60) % 3
     problem = Problem(container(X), y, loss=loss, intercept=intercept, C=0.5, sample_weight=weights)
     newton = solve(problem, PrimalNewton(), stop=Stop(gap=1e-6, steps=500)).certificate
-    other = solve(problem, stop=Stop(gap=1e-6)).certificate
+    other = solve(problem, "dual-coordinate", stop=Stop(gap=1e-6)).certificate
     assert newton.primal == pytest.approx(other.primal, rel=2e-6)
     assert newton.dual <= other.primal
     assert other.dual <= newton.primal
-
-
-@pytest.mark.parametrize("loss", [SquaredHinge(), Huber(0.5), Huber(1e-6)])
-@pytest.mark.parametrize("case", range(20))
-def test_a_line_search_ends_where_the_derivative_is_zero(loss, case: int) -> None:
-    rng = np.random.default_rng(case)
-    n = int(rng.integers(1, 40))
-    margins, change = rng.normal(1.0, 1.0, n).round(1), rng.normal(0.3, 1.0, n).round(1)
-    costs, p, q = rng.integers(0, 3, n).astype(float), -rng.uniform(0.1, 3.0), rng.uniform(0.1, 2.0)
-
-    def slope(t: float) -> float:
-        return p + q * t + float(change @ (costs * loss.subgradient(margins + t * change)))
-
-    length = _line_search(loss, margins, change, costs, (p, q))
-    if slope(0.0) >= 0.0:
-        assert length == 0.0
-        return
-    # Next to a corner of width 1e-6 the derivative rises by the costs within that step.
-    step = 1e-9 * max(1.0, length)
-    assert slope(length - step) <= 1e-9
-    assert slope(length + step) >= -1e-9
-
-
-def test_a_direction_without_an_end_is_followed_to_its_last_corner() -> None:
-    ones, loss = np.ones(2), SquaredHinge()
-    assert _line_search(loss, np.array([-1.0, 0.0]), ones, ones, (0.0, 0.0)) == pytest.approx(2.0)
-    assert _line_search(loss, ones, ones, ones, (-1.0, 0.0)) == 0.0
 
 
 def test_warm_start_and_pickled_state() -> None:
@@ -83,6 +56,60 @@ def test_warm_start_and_pickled_state() -> None:
         resume=pickle.loads(pickle.dumps(part.state)),
     )
     np.testing.assert_array_equal(rest.coef, first.coef)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+def test_what_it_says_of_itself_is_what_the_judge_finds(loss: str, intercept: str) -> None:
+    X, y = two_classes()
+    weights = np.arange(60) % 3
+    problem = Problem(X, y, loss=loss, intercept=intercept, sample_weight=weights)
+    solver = PrimalNewton(aim=1e-5)
+    state = solver.start(problem)
+    while not solver.progress(state).relative_gap <= 1e-5:
+        assert solver.step(state, 1) > 0
+    certificate = gap(problem, solver.point(state))
+    said = solver.progress(state)
+    assert certificate.primal == pytest.approx(said.primal, rel=1e-12)
+    assert certificate.dual == pytest.approx(said.dual, rel=1e-12)
+
+
+def test_a_call_ends_with_a_claim_and_goes_on_if_that_is_refused() -> None:
+    problem = Problem(*cancer(), loss="squared_hinge", intercept="augmented")
+    solver = PrimalNewton.aimed_at(0.1)
+    state = solver.start(problem)
+    solver.step(state, 1 << 40)
+    steps = state.steps
+    assert not state.at_rest
+    assert solver.progress(state).relative_gap <= 0.1
+    solver.step(state, 1 << 40)
+    assert state.at_rest
+    assert state.steps > steps
+
+
+def test_steps_are_limited_within_a_call() -> None:
+    problem = Problem(*cancer(scaled=False), C=100.0)
+    solver = PrimalNewton(aim=0.0)
+    state = solver.start(problem)
+    state.step_limit = 3
+    solver.step(state, 1 << 40)
+    assert state.steps == 3
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+def test_a_known_dual_point_is_not_lost(loss: str, intercept: str) -> None:
+    problem = Problem(*two_classes(), loss=loss, intercept=intercept, C=0.5)
+    known = solve(problem, "dual-coordinate", stop=Stop(gap=1e-6))
+    state = PrimalNewton().start(problem, known.point)
+    assert state.best_values[1] == pytest.approx(known.certificate.dual, rel=1e-9)
+    np.testing.assert_allclose(state.alpha[1], known.dual_coef, atol=1e-9)
+
+
+def test_numbers_beyond_floating_point_end_a_run() -> None:
+    X, y = two_classes()
+    problem = Problem(X * 1e150, y, loss="squared_hinge", intercept="augmented")
+    assert solve(problem, PrimalNewton(), stop=Stop(gap=1e-6)).status is not Status.SOLVED
 
 
 def test_many_features_are_refused() -> None:

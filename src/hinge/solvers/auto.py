@@ -1,11 +1,14 @@
 r"""The choice of ``solver="auto"``: which methods, in which order, and when to change.
 
-Coordinate descent is tried first: where it works, nothing is faster. As soon as enough rows have
-been visited there is a look after every sweep at the share of them that had half a margin at the
-most (``Look``). Where classes are apart it falls from sweep to sweep; where they overlap it stays,
-and is more than the weights could set right. Then the steps of other methods are few, those of
-coordinate descent can be foretold, and whatever is expected to end sooner goes on. Newton's method
-that takes many more steps than it was expected to gives way to coordinate descent again.
+Where data are so few that Newton's method with a dense matrix (``primal-newton``) is expected to
+end before coordinate descent could, whatever the problem, it is taken at once.
+
+Otherwise coordinate descent is tried first: where it works, nothing is faster. As soon as enough
+rows have been visited there is a look after every sweep at the share of them that had half a margin
+at the most (``Look``). Where classes are apart it falls from sweep to sweep; where they overlap it
+stays, and is more than the weights could set right. Then the steps of other methods are few, those
+of coordinate descent can be foretold, and whatever is expected to end sooner goes on. Newton's
+method that takes many more steps than it was expected to gives way to coordinate descent again.
 
 Where classes are apart coordinate descent is given a fifth (``TRIAL``) of what the cheapest method
 that does not mind scaling and C would cost in all; where they overlap, and there are very many rows
@@ -42,6 +45,7 @@ from hinge.solvers.costs import (
     LEAST_GAP,
     coordinate_cost,
     coordinate_forecast,
+    coordinate_least,
     newton_rounds,
 )
 
@@ -53,7 +57,7 @@ SHORT_TRIAL = 0.1  # the same where few rows can be left out, if classes overlap
 _CROWDED = 100.0  # rows for a feature from which few of them can be left out
 _DOUBT = 4.0  # times the square of the rival's cost: what cost so far times forecast must be
 
-FIRST, NEWTON = "dual-coordinate", "newton"
+FIRST, NEWTON, SHORT = "dual-coordinate", "newton", "primal-newton"
 METHODS = (FIRST, *COSTS)  # all that a choice can name
 
 _SEEN = 8.0  # rows for a feature that must have been visited before their share tells anything
@@ -64,6 +68,9 @@ _SHORT_ROWS, _SHORT_SHARE, _SETTLED = 2.0, 1.0 / 3.0, 0.9
 # descent must be expected to take. Features of few rows may take Newton's method several times its
 # steps.
 _SPARSE_DOUBT = 2.0
+# What the cost of primal-newton counts for beside those of methods over any number of rows, which
+# are too low where it takes part: on few rows their calls take most of the time.
+_SHORT_ODDS = 0.5
 # Steps of Newton's method for each of its rounds after which it is no longer expected to end: where
 # it was the fastest it took up to 20, and where classes were apart hundreds.
 _MOST_STEPS = 50.0
@@ -126,12 +133,16 @@ def choose(
     """
     models = COSTS_APART if apart else COSTS
     costs = {name: cost(problem, gap) for name, cost in models.items() if name in able}
-    rivals = sorted(costs, key=lambda name: (name == tried, costs[name]))
+    odds = {SHORT: _SHORT_ODDS}
+    rivals = sorted(costs, key=lambda name: (name == tried, odds.get(name, 1.0) * costs[name]))
     unit = coordinate_cost(problem)
     if FIRST not in able:
         return Choice(tuple(rivals), math.inf, unit, f"{FIRST} does not take the problem")
     if not rivals:
         return Choice((FIRST,), math.inf, unit, "no other method takes the problem")
+    if rivals[0] == SHORT and costs[SHORT] <= coordinate_least(problem, gap):
+        reason = f"{SHORT} takes less time than {FIRST} at its best"
+        return Choice((*rivals, FIRST), math.inf, unit, reason)
     is_crowded = problem.n_rows > _CROWDED * problem.n_features
     return Choice(
         names=(FIRST, *rivals, FIRST),

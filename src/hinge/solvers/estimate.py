@@ -232,7 +232,7 @@ _NEEDS = {  # bytes for a row, best points and certificates included, a feature,
     "interior-point": (100, 128, 160),
     "hard-margin": (84, 128, 48),
     "newton": (144, 160, 72),
-    "primal-newton": (144, 64, 48),
+    "primal-newton": (64, 96, 8),
 }
 
 

@@ -1,0 +1,353 @@
+// Newton's method in the primal, over rows of few features.
+//
+//     min over z of  1/2 ||R z||^2 + sum_i c_i loss(y_i z'x_i)
+//
+//   x_i     row i, with a constant feature of value t appended (t = 0: no intercept)
+//   y_i     its label, -1 or +1;  c_i = C times its weight;  m_i its margin y_i z'x_i
+//   R       the identity, with a zero in the last place if the intercept is free
+//   loss    flat from `top` on, a parabola over `width` below it and a line further down: the
+//           squared hinge, Huber's, or a hinge whose corner is rounded for a while (`has_corner`)
+//
+// Given the rows (dense or CSR, float32 or float64), labels, costs and weights; moves the weights
+// to the minimum along Newton's direction,
+//
+//     d = -(R + sum_i c_i loss''(m_i) x_i x_i')^-1 gradient,
+//
+// step after step, and keeps the best weights and the best dual point, alpha_i = -c_i loss'(m_i),
+// by the values that they have for the loss without its rounding. The derivative along d is made
+// of straight pieces; where it is zero is found by Newton's method again, between two places that
+// it has different signs at. Once the rows stay on the pieces of the loss that they are on, the
+// next step ends at the minimum.
+//
+// Reference: Chapelle, Training a support vector machine in the primal, 2007. What differs: the
+// exact line search, which makes every step one down, and the corner that is rounded in stages.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "hinge/dense_cholesky.hpp"
+#include "hinge/linalg.hpp"
+#include "hinge/newton_margins.hpp"
+#include "hinge/outer_products.hpp"
+#include "hinge/row_panels.hpp"
+
+namespace hinge {
+
+struct PrimalProgram {
+    LossWindow window;
+    bool has_corner;  // whether the loss asked for is the line below the window, to its corner
+    const std::int8_t* signs;
+    const double* costs;  // null if all are the same
+    double cost;          // that one
+    double constant;      // value of the constant feature, 0 for no intercept
+    bool is_free;         // whether its weight is in no norm
+};
+
+struct PrimalNumbers {
+    double best_primal;
+    double best_dual;
+    double steps;
+    double is_over;  // 1 where nothing moves any more, or the gap is all rounding
+};
+
+struct PrimalArrays {
+    double* weights;  // as the best ones with one for the constant feature, if there is one
+    double* best_weights;
+    double* alpha;
+    double* best_alpha;
+};
+
+inline constexpr double kSmallGap = 1e-10;  // relative, of the loss at work
+inline constexpr double kNoGain = 1e-16;    // relative decrease below which nothing moves
+// Of the objective in a free intercept, in units of the sum of the costs.
+inline constexpr double kLeastCurvature = 1e-3;
+inline constexpr int kMostProbes = 100;  // of a line search
+inline constexpr double kLevel = 1e-14;  // of the slope at its beginning: the end of a search
+inline constexpr int kHalvingProbe = 4;  // every so many probes halve the interval
+
+template <class Rows>
+class PrimalNewton {
+  public:
+    PrimalNewton(const Rows& rows, const PrimalProgram& program, const PrimalArrays& at,
+                 PrimalNumbers& numbers)
+        : rows_(rows),
+          p_(program),
+          at_(at),
+          x_(numbers),
+          size_(rows.width + (program.constant == 0.0 ? 0 : 1)),
+          margins_(static_cast<std::size_t>(rows.count)),
+          changes_(margins_.size()),
+          matrix_(static_cast<std::size_t>(size_ * padded(size_))),
+          gradient_(static_cast<std::size_t>(size_)),
+          direction_(gradient_.size()),
+          scale_(gradient_.size()),
+          outer_(size_, program.constant) {
+        for (auto& pulls : pulls_) {
+            pulls.resize(static_cast<std::size_t>(rows.width));
+        }
+    }
+
+    // Steps until about so much work is done, so many steps have been in all, the best points are
+    // within a relative gap, or nothing moves; one step at the least, if there is one to do.
+    // Returns the work.
+    std::int64_t advance(std::int64_t work, std::int64_t steps, double aim) noexcept {
+        const bool is_first = std::isinf(x_.best_primal);
+        std::int64_t done = evaluate() * (is_first ? 1 : 0);  // later it is known, but not kept
+        while (x_.is_over == 0.0 && x_.steps < static_cast<double>(steps) && !is_within(aim)) {
+            x_.steps += 1.0;
+            done += step_work();
+            if (!move()) {
+                x_.is_over = 1.0;
+                break;
+            }
+            done += evaluate();
+            if (done >= work) {
+                break;
+            }
+        }
+        return done;
+    }
+
+    // Takes alpha for the best dual point so far, brought into its box.
+    void take_dual() noexcept {
+        clear();
+        for (std::int64_t i = 0; i < rows_.count; ++i) {
+            const double own = cost(i);
+            const double most = own > 0.0 ? own * p_.window.bend * p_.window.width : 0.0;
+            at_.alpha[i] = std::min(std::max(at_.alpha[i], 0.0), most);
+            pull(i);
+        }
+        remember_dual();
+    }
+
+  private:
+    bool is_within(double aim) const noexcept {
+        return x_.best_primal - x_.best_dual <= aim * std::abs(x_.best_primal);
+    }
+    double cost(std::int64_t i) const noexcept {
+        return p_.costs == nullptr ? p_.cost : p_.costs[i];
+    }
+    double sign(std::int64_t i) const noexcept { return static_cast<double>(p_.signs[i]); }
+    double score(std::int64_t i, const double* w) const noexcept {
+        const double last = p_.constant == 0.0 ? 0.0 : p_.constant * w[rows_.width];
+        return rows_.dot(i, w) + last;
+    }
+    // The products of the matrix are done several at a time: a fraction of a value each.
+    std::int64_t step_work() const noexcept { return stored() * (1 + rows_.width / 16); }
+    std::int64_t stored() const noexcept {
+        return rows_.count * std::max<std::int64_t>(rows_.typical(), 1);
+    }
+
+    void clear() noexcept {
+        for (auto& pulls : pulls_) {
+            std::fill(pulls.begin(), pulls.end(), 0.0);
+        }
+        sums_ = {0.0, 0.0};
+        squares_ = {0.0, 0.0};
+    }
+
+    // Adds row i to what its class pulls at the weights, by its coefficient.
+    void pull(std::int64_t i) noexcept {
+        const double alpha = at_.alpha[i];
+        if (alpha == 0.0) {
+            return;
+        }
+        const auto side = static_cast<std::size_t>(p_.signs[i] > 0 ? 1 : 0);
+        rows_.add(i, alpha, pulls_[side].data());
+        sums_[side] += alpha;
+        squares_[side] += alpha * (alpha / cost(i));
+    }
+
+    // Computes margins, coefficients, gradient and matrix at the weights, and what they are worth.
+    std::int64_t evaluate() noexcept {
+        clear();
+        std::fill(matrix_.begin(), matrix_.end(), 0.0);
+        smooth_losses_ = cornered_losses_ = total_cost_ = 0.0;
+        const double bend = p_.window.bend;
+        const double line = p_.window.line();
+        for (std::int64_t i = 0; i < rows_.count; ++i) {
+            const double margin = sign(i) * score(i, at_.weights);
+            const double depth = p_.window.depth(margin);
+            const double own = cost(i);
+            const double beyond = std::max(p_.window.top - margin - depth, 0.0);
+            margins_[static_cast<std::size_t>(i)] = margin;
+            at_.alpha[i] = own * bend * depth;
+            smooth_losses_ += own * bend * depth * (0.5 * depth + beyond);
+            cornered_losses_ += own * bend * line * std::max(p_.window.corner() - margin, 0.0);
+            total_cost_ += own;
+            pull(i);
+            if (own > 0.0 && p_.window.inside(margin) != 0) {
+                outer_.add(rows_, i, own * bend, matrix_.data());
+            }
+        }
+        outer_.finish(matrix_.data());
+        set_gradient();
+        remember();
+        return stored();
+    }
+
+    double norm(const double* w) const noexcept {
+        const double last = p_.constant == 0.0 || p_.is_free ? 0.0 : w[rows_.width];
+        return dot(w, w, rows_.width) + last * last;
+    }
+    double ridge(std::int64_t k) const noexcept {
+        return k == rows_.width && p_.is_free ? 0.0 : 1.0;
+    }
+
+    double& diagonal(std::int64_t k) noexcept {
+        return matrix_[static_cast<std::size_t>(k * padded(size_) + k)];
+    }
+
+    void set_gradient() noexcept {
+        for (std::int64_t k = 0; k < rows_.width; ++k) {
+            const auto at = static_cast<std::size_t>(k);
+            gradient_[at] = at_.weights[k] - (pulls_[1][at] - pulls_[0][at]);
+        }
+        if (p_.constant != 0.0) {
+            const double own = ridge(rows_.width) * at_.weights[rows_.width];
+            gradient_.back() = own - p_.constant * (sums_[1] - sums_[0]);
+        }
+        for (std::int64_t k = 0; k < size_; ++k) {
+            diagonal(k) += ridge(k);
+        }
+        if (p_.is_free) {
+            // Where no row is on a curved part of the loss nothing else keeps the step finite.
+            diagonal(rows_.width) = std::max(diagonal(rows_.width), kLeastCurvature * total_cost_);
+        }
+    }
+
+    void remember() noexcept {
+        const double half = 0.5 * norm(at_.weights);
+        const double primal = half + (p_.has_corner ? cornered_losses_ : smooth_losses_);
+        objective_ = half + smooth_losses_;
+        if (primal < x_.best_primal) {
+            x_.best_primal = primal;
+            std::copy(at_.weights, at_.weights + size_, at_.best_weights);
+        }
+        remember_dual();
+        // The gap is half the squared gradient, which may be large where the objective is flat.
+        const double gap = 0.5 * dot(gradient_.data(), gradient_.data(), size_);
+        x_.is_over = gap <= kSmallGap * objective_ || !std::isfinite(gap) ? 1.0 : 0.0;
+    }
+
+    // With a free intercept the heavier class is scaled down until y'alpha = 0.
+    void remember_dual() noexcept {
+        const double least = std::min(sums_[0], sums_[1]);
+        std::array<double, 2> shares{1.0, 1.0};
+        if (p_.is_free && least > 0.0) {
+            shares = {least / sums_[0], least / sums_[1]};
+        }
+        const auto& [negative, positive] = pulls_;
+        double squared = 0.0;
+        for (std::size_t k = 0; k < positive.size(); ++k) {
+            const double pulled = shares[1] * positive[k] - shares[0] * negative[k];
+            squared += pulled * pulled;
+        }
+        const double balance = shares[1] * sums_[1] - shares[0] * sums_[0];
+        const double last = p_.is_free ? 0.0 : p_.constant * balance;
+        const double linear = p_.has_corner ? p_.window.corner() : p_.window.top;
+        const double bent = p_.has_corner ? 0.0 : 1.0 / p_.window.bend;
+        double dual = -0.5 * (squared + last * last);
+        for (std::size_t side = 0; side < 2; ++side) {
+            const double share = shares[side];
+            dual += linear * share * sums_[side] - 0.5 * bent * share * share * squares_[side];
+        }
+        if (p_.is_free && !(least > 0.0) && balance != 0.0) {
+            return;  // one class has nothing to hold up the other: no dual point
+        }
+        if (dual > x_.best_dual) {
+            x_.best_dual = dual;
+            for (std::int64_t i = 0; i < rows_.count; ++i) {
+                at_.best_alpha[i] = shares[p_.signs[i] > 0 ? 1 : 0] * at_.alpha[i];
+            }
+        }
+    }
+
+    // Goes to the lowest point along Newton's direction; returns whether that is lower at all.
+    bool move() noexcept {
+        factorise_scaled(matrix_.data(), padded(size_), scale_.data(), size_);
+        for (std::size_t k = 0; k < gradient_.size(); ++k) {
+            direction_[k] = -gradient_[k];
+        }
+        solve_scaled(matrix_.data(), padded(size_), scale_.data(), direction_.data(), size_);
+        for (std::int64_t i = 0; i < rows_.count; ++i) {
+            changes_[static_cast<std::size_t>(i)] = sign(i) * score(i, direction_.data());
+        }
+        const double slope = dot(direction_.data(), gradient_.data(), size_);
+        const double length = search(slope);
+        if (!(-length * slope > kNoGain * objective_)) {
+            return false;
+        }
+        for (std::int64_t k = 0; k < size_; ++k) {
+            at_.weights[k] += length * direction_[static_cast<std::size_t>(k)];
+        }
+        return true;
+    }
+
+    // Where the derivative along the direction is zero, given what it is at the beginning.
+    double search(double first) noexcept {
+        const double pull = inner(at_.weights);
+        const double bend = inner(direction_.data());
+        const NewtonVariables v{p_.signs,        p_.costs, p_.cost, nullptr, margins_.data(),
+                                changes_.data(), nullptr,  nullptr, nullptr};
+        double low = 0.0;
+        double high = HUGE_VAL;
+        double length = 1.0;
+        for (int probe = 1; first < 0.0 && probe <= kMostProbes; ++probe) {
+            DerivativeSums sums;
+            add_derivatives<false>(p_.window, v, {0, rows_.count}, {length, 0.0, 1.0}, sums);
+            const double slope = pull + bend * length + sums.slope;
+            if (!std::isfinite(slope) || std::abs(slope) <= -kLevel * first) {
+                return std::isfinite(slope) ? length : low;
+            }
+            (slope < 0.0 ? low : high) = length;
+            const double next = length - slope / (bend + sums.curvature);
+            const bool is_within = next > low && next < high;
+            if (high == HUGE_VAL) {
+                length = is_within ? next : 2.0 * length;
+            } else if (is_within && probe % kHalvingProbe != 0) {
+                length = next;
+            } else {
+                length = low + 0.5 * (high - low);
+            }
+            if (length == low || length == high) {
+                break;
+            }
+        }
+        return low;
+    }
+
+    // The product of a vector and the direction in the norm of the objective.
+    double inner(const double* w) const noexcept {
+        const double last =
+            p_.constant == 0.0 || p_.is_free ? 0.0 : w[rows_.width] * direction_.back();
+        return dot(w, direction_.data(), rows_.width) + last;
+    }
+
+    Rows rows_;
+    PrimalProgram p_;
+    PrimalArrays at_;
+    PrimalNumbers& x_;
+    std::int64_t size_;
+    std::vector<double> margins_;
+    std::vector<double> changes_;  // of the margins along the direction
+    std::vector<double> matrix_;
+    std::vector<double> gradient_;
+    std::vector<double> direction_;
+    std::vector<double> scale_;
+    OuterProducts outer_;
+    std::array<std::vector<double>, 2> pulls_;  // sums of alpha_i x_i, of either class
+    std::array<double, 2> sums_{};              // of alpha
+    std::array<double, 2> squares_{};           // of alpha^2 / c
+    double smooth_losses_ = 0.0;
+    double cornered_losses_ = 0.0;
+    double total_cost_ = 0.0;
+    double objective_ = 0.0;  // with the loss at work
+};
+
+}  // namespace hinge
