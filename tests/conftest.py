@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from hinge import block_map
+from hinge.solvers import auto, costs
 from hinge.solvers.linear import interior_point, newton
 
 # No deadline: how long an example takes is not a property of the code on a shared machine.
@@ -74,3 +75,10 @@ def hinge_data() -> Path:
     if not path.is_dir():
         pytest.fail(f"HINGE_DATA={folder!r} is not a folder")
     return path
+
+
+@pytest.fixture
+def small_data_as_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let one method follow another on small data, which primal-newton would take at once."""
+    for models in (costs.COSTS, costs.COSTS_APART):
+        monkeypatch.delitem(models, auto.SHORT)

@@ -28,7 +28,7 @@ def test_it_can_be_asked_for_and_nothing_is_written(shell: Shell) -> None:
     run = shell("train", path, "--estimate")
     assert run.code == 0
     assert run.out.startswith("About ")
-    assert "beside the data, with dual-coordinate: a fit of all rows took " in run.out
+    assert "beside the data, with primal-newton: a fit of all rows took " in run.out
     assert not Path("rows.svm.hinge").exists()
 
 

@@ -135,6 +135,7 @@ def _sending(
     monkeypatch.setattr(command, "path_display", display)
 
 
+pytestmark = pytest.mark.usefixtures("small_data_as_large")
 WORDS = ("path", "rows.svm", "--Cs", "0.01,0.1,1", "--threads", "1")
 
 

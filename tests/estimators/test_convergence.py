@@ -31,7 +31,7 @@ def test_solved_fits_do_not_warn() -> None:
 
 def test_warning_gives_gap_meaning_cause_and_cure() -> None:
     X, y = cancer()
-    model = LinearSVC(tol=1e-12, max_iter=30)
+    model = LinearSVC(tol=1e-12, max_iter=30, solver="dual-coordinate")
     text = warning_of(model, X, y)
     gap = model.certificate_.relative_gap
     assert text.startswith(

@@ -9,13 +9,6 @@ from sklearn.utils.estimator_checks import estimator_checks_generator, parametri
 
 from hinge import LinearSVCCV
 
-# As for LinearSVC: with the default tolerance both fits are within 1e-4 of the same optimum, and
-# these two compare their decision values to 1e-7. With tol=0 they pass.
-WEIGHT_CHECKS = {
-    "check_sample_weight_equivalence_on_dense_data": "compares decision values to 1e-7",
-    "check_sample_weight_equivalence_on_sparse_data": "compares decision values to 1e-7",
-}
-
 ESTIMATORS = [
     LinearSVCCV([0.01, 1.0], cv=3),
     LinearSVCCV([0.01, 1.0], cv=3, tol=0),
@@ -23,13 +16,9 @@ ESTIMATORS = [
 ]
 
 
-def expected_failures(estimator: LinearSVCCV) -> dict[str, str]:
-    return {} if estimator.tol == 0 else dict(WEIGHT_CHECKS)
-
-
 def every_check() -> pytest.MarkDecorator:
     """Return ``parametrize_with_checks``, whose older versions pass pytest 9 a generator."""
-    mark = parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
+    mark = parametrize_with_checks(ESTIMATORS)
     names, cases = mark.args
     return pytest.mark.parametrize(names, list(cases), **mark.kwargs)
 

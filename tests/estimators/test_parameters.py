@@ -9,7 +9,7 @@ import pytest
 from tests.estimators.data import two_classes
 
 from hinge import InvalidParameterError, LinearSVC, UnsupportedError
-from hinge.solvers import DualCoordinate
+from hinge.solvers import PrimalNewton
 
 INVALID: list[tuple[dict[str, Any], str]] = [
     ({"loss": "hing"}, r"loss must be one of 'hinge', 'huber', 'squared_hinge'; got 'hing'. Did"),
@@ -75,8 +75,8 @@ def test_not_in_this_version(parameters: dict[str, Any], message: str) -> None:
         {"verbose": False},
         {"n_jobs": -1},
         {"class_weight": {}},
-        {"solver": "dual-coordinate"},
-        {"solver": DualCoordinate()},
+        {"solver": "primal-newton"},
+        {"solver": PrimalNewton(aim=1e-4)},
         {"random_state": 0},
     ],
     ids=lambda parameters: " ".join(f"{k}: {type(v).__name__}" for k, v in parameters.items()),

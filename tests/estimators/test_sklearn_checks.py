@@ -9,14 +9,6 @@ from sklearn.utils.estimator_checks import estimator_checks_generator, parametri
 
 from hinge import LinearSVC
 
-# With the default tolerance two fits of the same problem, once with weights and once with
-# repeated rows, are both within 1e-4 of its optimum; these two compare their decision values
-# to 1e-7. With tol=0 they pass.
-WEIGHT_CHECKS = {
-    "check_sample_weight_equivalence_on_dense_data": "compares decision values to 1e-7",
-    "check_sample_weight_equivalence_on_sparse_data": "compares decision values to 1e-7",
-}
-
 # Without an intercept the decision function is zero at the origin for any class weights, so that
 # no weights make every row of that check's blobs one class; scikit-learn's fails it too.
 NO_INTERCEPT_CHECKS = {
@@ -39,10 +31,8 @@ ESTIMATORS = [
 
 
 def expected_failures(estimator: LinearSVC) -> dict[str, str]:
-    failures = {} if estimator.tol == 0 else dict(WEIGHT_CHECKS)
-    if not estimator.fit_intercept or estimator.intercept == "none":
-        failures |= NO_INTERCEPT_CHECKS
-    return failures
+    has_none = not estimator.fit_intercept or estimator.intercept == "none"
+    return NO_INTERCEPT_CHECKS if has_none else {}
 
 
 def every_check() -> pytest.MarkDecorator:

@@ -26,7 +26,7 @@ OPTIONS = {
     "free": {"intercept": "free", "loss": "hinge"},
     "none": {"fit_intercept": False, "loss": "huber", "C": 0.3},
     "scaled": {"intercept_scaling": 7, "class_weight": "balanced", "tol": 1e-2},
-    "unsolved": {"max_iter": 1, "tol": 1e-9, "loss": "hinge"},
+    "unsolved": {"max_iter": 1, "tol": 1e-9, "loss": "hinge", "solver": "dual-coordinate"},
 }
 
 

@@ -128,6 +128,7 @@ def test_time_that_quick_classes_leave_goes_to_slow_ones(
     assert all(np.isfinite(solution.certificate.primal) for solution in solutions)
 
 
+@pytest.mark.usefixtures("small_data_as_large")
 def test_a_listener_ends_everything() -> None:
     rows, labels = iris()
     listener = Ending(1)

@@ -16,7 +16,7 @@ from tests.solvers.fakes import Scripted
 
 import hinge
 from hinge import Problem, Status, Stop, solve
-from hinge.solvers import Newton, Support, auto, driver, registry
+from hinge.solvers import Newton, Support, driver, registry
 from hinge.solvers.auto import Look, Watch, most_steps
 from hinge.solvers.relay import Relay
 from hinge.testing import known_optimum, verify
@@ -27,12 +27,7 @@ STOP = Stop(gap=1e-6)
 LOSSES = ["hinge", "squared_hinge", "huber"]
 INTERCEPTS = ["free", "augmented", "none"]
 
-
-@pytest.fixture(autouse=True)
-def data_that_are_not_few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let one method follow another on small data, which primal-newton would take at once."""
-    for costs in (auto.COSTS, auto.COSTS_APART):
-        monkeypatch.delitem(costs, auto.SHORT)
+pytestmark = pytest.mark.usefixtures("small_data_as_large")
 
 
 def _stiff(loss: str = "hinge", intercept: str = "augmented") -> Problem:

@@ -20,6 +20,8 @@ from hinge.solvers.linear.claimed_point import ClaimedPoint, claimed
 from hinge.solvers.path_walk import carried
 from hinge.testing import verify
 
+pytestmark = pytest.mark.usefixtures("small_data_as_large")
+
 LOSSES = ["hinge", "squared_hinge", "huber"]
 INTERCEPTS = ["augmented", "free", "none"]
 

@@ -12,7 +12,6 @@ from tests.solvers.data import two_clouds
 
 import hinge
 from hinge import Problem, Stop, solve
-from hinge.solvers import auto
 from hinge.solvers import estimate as module
 from hinge.solvers.auto import SHORT_TRIAL, TRIAL
 from hinge.solvers.estimate import Pilot, forecast, memory_bytes
@@ -123,12 +122,11 @@ def test_a_sample_with_too_few_of_a_class_is_not_asked(monkeypatch: pytest.Monke
     assert "all rows" in hinge.estimate(problem).reason
 
 
+@pytest.mark.usefixtures("small_data_as_large")
 def test_the_second_method_of_a_relay_is_forecast_if_the_first_will_not_do(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(module, "_SECONDS", (0.0, 0.0))
-    for costs in (auto.COSTS, auto.COSTS_APART):
-        monkeypatch.delitem(costs, auto.SHORT)  # which would take data this small at once
     stiff = Problem(two_clouds()[0] * np.logspace(0, 4, 6), two_clouds()[1], C=100.0)
     begun = solve(stiff, stop=Stop(gap=1e-6, steps=1))
     assert begun.state.leg == 0

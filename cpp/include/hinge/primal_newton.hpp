@@ -80,8 +80,6 @@ class PrimalNewton {
           at_(at),
           x_(numbers),
           size_(rows.width + (program.constant == 0.0 ? 0 : 1)),
-          margins_(static_cast<std::size_t>(rows.count)),
-          changes_(margins_.size()),
           matrix_(static_cast<std::size_t>(size_ * padded(size_))),
           gradient_(static_cast<std::size_t>(size_)),
           direction_(gradient_.size()),
@@ -90,6 +88,17 @@ class PrimalNewton {
         for (auto& pulls : pulls_) {
             pulls.resize(static_cast<std::size_t>(rows.width));
         }
+        for (std::int64_t i = 0; i < rows.count; ++i) {
+            if (cost(i) > 0.0) {
+                present_.push_back(i);
+                signs_.push_back(program.signs[i]);
+                costs_.push_back(cost(i));
+            } else {
+                at.alpha[i] = 0.0;
+            }
+        }
+        margins_.resize(present_.size());
+        changes_.resize(present_.size());
     }
 
     // Steps until about so much work is done, so many steps have been in all, the best points are
@@ -116,11 +125,10 @@ class PrimalNewton {
     // Takes alpha for the best dual point so far, brought into its box.
     void take_dual() noexcept {
         clear();
-        for (std::int64_t i = 0; i < rows_.count; ++i) {
-            const double own = cost(i);
-            const double most = own > 0.0 ? own * p_.window.bend * p_.window.width : 0.0;
-            at_.alpha[i] = std::min(std::max(at_.alpha[i], 0.0), most);
-            pull(i);
+        for (std::size_t k = 0; k < present_.size(); ++k) {
+            double& alpha = at_.alpha[present_[k]];
+            alpha = std::min(std::max(alpha, 0.0), costs_[k] * p_.window.bend * p_.window.width);
+            pull(k);
         }
         remember_dual();
     }
@@ -129,10 +137,10 @@ class PrimalNewton {
     bool is_within(double aim) const noexcept {
         return x_.best_primal - x_.best_dual <= aim * std::abs(x_.best_primal);
     }
+    // Costs and labels of the caller's rows; those of cost 0 are absent from everything below.
     double cost(std::int64_t i) const noexcept {
         return p_.costs == nullptr ? p_.cost : p_.costs[i];
     }
-    double sign(std::int64_t i) const noexcept { return static_cast<double>(p_.signs[i]); }
     double score(std::int64_t i, const double* w) const noexcept {
         const double last = p_.constant == 0.0 ? 0.0 : p_.constant * w[rows_.width];
         return rows_.dot(i, w) + last;
@@ -151,16 +159,16 @@ class PrimalNewton {
         squares_ = {0.0, 0.0};
     }
 
-    // Adds row i to what its class pulls at the weights, by its coefficient.
-    void pull(std::int64_t i) noexcept {
-        const double alpha = at_.alpha[i];
+    // Adds a row to what its class pulls at the weights, by its coefficient.
+    void pull(std::size_t k) noexcept {
+        const double alpha = at_.alpha[present_[k]];
         if (alpha == 0.0) {
             return;
         }
-        const auto side = static_cast<std::size_t>(p_.signs[i] > 0 ? 1 : 0);
-        rows_.add(i, alpha, pulls_[side].data());
+        const std::size_t side = signs_[k] > 0 ? 1 : 0;
+        rows_.add(present_[k], alpha, pulls_[side].data());
         sums_[side] += alpha;
-        squares_[side] += alpha * (alpha / cost(i));
+        squares_[side] += alpha * (alpha / costs_[k]);
     }
 
     // Computes margins, coefficients, gradient and matrix at the weights, and what they are worth.
@@ -170,18 +178,19 @@ class PrimalNewton {
         smooth_losses_ = cornered_losses_ = total_cost_ = 0.0;
         const double bend = p_.window.bend;
         const double line = p_.window.line();
-        for (std::int64_t i = 0; i < rows_.count; ++i) {
-            const double margin = sign(i) * score(i, at_.weights);
+        for (std::size_t k = 0; k < present_.size(); ++k) {
+            const std::int64_t i = present_[k];
+            const double own = costs_[k];
+            const double margin = signs_[k] * score(i, at_.weights);
             const double depth = p_.window.depth(margin);
-            const double own = cost(i);
             const double beyond = std::max(p_.window.top - margin - depth, 0.0);
-            margins_[static_cast<std::size_t>(i)] = margin;
+            margins_[k] = margin;
             at_.alpha[i] = own * bend * depth;
             smooth_losses_ += own * bend * depth * (0.5 * depth + beyond);
             cornered_losses_ += own * bend * line * std::max(p_.window.corner() - margin, 0.0);
             total_cost_ += own;
-            pull(i);
-            if (own > 0.0 && p_.window.inside(margin) != 0) {
+            pull(k);
+            if (p_.window.inside(margin) != 0) {
                 outer_.add(rows_, i, own * bend, matrix_.data());
             }
         }
@@ -262,8 +271,9 @@ class PrimalNewton {
         }
         if (dual > x_.best_dual) {
             x_.best_dual = dual;
-            for (std::int64_t i = 0; i < rows_.count; ++i) {
-                at_.best_alpha[i] = shares[p_.signs[i] > 0 ? 1 : 0] * at_.alpha[i];
+            for (std::size_t k = 0; k < present_.size(); ++k) {
+                at_.best_alpha[present_[k]] =
+                    shares[signs_[k] > 0 ? 1 : 0] * at_.alpha[present_[k]];
             }
         }
     }
@@ -275,8 +285,8 @@ class PrimalNewton {
             direction_[k] = -gradient_[k];
         }
         solve_scaled(matrix_.data(), padded(size_), scale_.data(), direction_.data(), size_);
-        for (std::int64_t i = 0; i < rows_.count; ++i) {
-            changes_[static_cast<std::size_t>(i)] = sign(i) * score(i, direction_.data());
+        for (std::size_t k = 0; k < present_.size(); ++k) {
+            changes_[k] = signs_[k] * score(present_[k], direction_.data());
         }
         const double slope = dot(direction_.data(), gradient_.data(), size_);
         const double length = search(slope);
@@ -293,14 +303,15 @@ class PrimalNewton {
     double search(double first) noexcept {
         const double pull = inner(at_.weights);
         const double bend = inner(direction_.data());
-        const NewtonVariables v{p_.signs,        p_.costs, p_.cost, nullptr, margins_.data(),
-                                changes_.data(), nullptr,  nullptr, nullptr};
+        const NewtonVariables v{signs_.data(),   costs_.data(), 0.0,     nullptr, margins_.data(),
+                                changes_.data(), nullptr,       nullptr, nullptr};
+        const Extent all{0, static_cast<std::int64_t>(present_.size())};
         double low = 0.0;
         double high = HUGE_VAL;
         double length = 1.0;
         for (int probe = 1; first < 0.0 && probe <= kMostProbes; ++probe) {
             DerivativeSums sums;
-            add_derivatives<false>(p_.window, v, {0, rows_.count}, {length, 0.0, 1.0}, sums);
+            add_derivatives<false>(p_.window, v, all, {length, 0.0, 1.0}, sums);
             const double slope = pull + bend * length + sums.slope;
             if (!std::isfinite(slope) || std::abs(slope) <= -kLevel * first) {
                 return std::isfinite(slope) ? length : low;
@@ -334,6 +345,9 @@ class PrimalNewton {
     PrimalArrays at_;
     PrimalNumbers& x_;
     std::int64_t size_;
+    std::vector<std::int64_t> present_;  // rows that have a cost, and what is known of them
+    std::vector<std::int8_t> signs_;
+    std::vector<double> costs_;
     std::vector<double> margins_;
     std::vector<double> changes_;  // of the margins along the direction
     std::vector<double> matrix_;

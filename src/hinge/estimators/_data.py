@@ -211,7 +211,7 @@ def _are_whole_numbers(y: Any) -> bool:
     """
     if type(y) is not np.ndarray or y.ndim != 1:
         return False
-    if y.dtype.kind == "f":
+    if y.dtype in (np.float32, np.float64):
         return bool(np.all((np.abs(y) < _MOST_WHOLE) & (np.trunc(y) == y)))
     return y.dtype.kind in "biu"
 

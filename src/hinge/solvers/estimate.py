@@ -137,7 +137,7 @@ def estimate(
     >>> problem = hinge.Problem([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
     >>> forecast = hinge.estimate(problem)
     >>> forecast.solver, forecast.low <= forecast.seconds <= forecast.high
-    ('dual-coordinate', True)
+    ('primal-newton', True)
     """
     problem, seed = given_problem(problem, "hinge.estimate"), given_seed(seed)
     if problem.kernel is not None:

@@ -57,7 +57,8 @@ class PrimalState(State):
         # Each the present one and the best so far.
         self.weights = np.zeros((2, problem.n_features + (1 if self.constant else 0)))
         self.alpha = np.zeros((2, problem.n_rows))
-        self.numbers = np.array([math.inf, -math.inf, 0.0, 0.0])
+        # Values of the best ones, of which coefficients of zero are the first; steps; whether over.
+        self.numbers = np.array([math.inf, 0.0, 0.0, 0.0])
         self.work = 0
         self.at_rest = False
 
