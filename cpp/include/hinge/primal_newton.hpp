@@ -171,10 +171,9 @@ class PrimalNewton {
         squares_[side] += alpha * (alpha / costs_[k]);
     }
 
-    // Computes margins, coefficients, gradient and matrix at the weights, and what they are worth.
+    // Computes margins, coefficients and gradient at the weights, and what they are worth.
     std::int64_t evaluate() noexcept {
         clear();
-        std::fill(matrix_.begin(), matrix_.end(), 0.0);
         smooth_losses_ = cornered_losses_ = total_cost_ = 0.0;
         const double bend = p_.window.bend;
         const double line = p_.window.line();
@@ -190,11 +189,7 @@ class PrimalNewton {
             cornered_losses_ += own * bend * line * std::max(p_.window.corner() - margin, 0.0);
             total_cost_ += own;
             pull(k);
-            if (p_.window.inside(margin) != 0) {
-                outer_.add(rows_, i, own * bend, matrix_.data());
-            }
         }
-        outer_.finish(matrix_.data());
         set_gradient();
         remember();
         return stored();
@@ -221,6 +216,17 @@ class PrimalNewton {
             const double own = ridge(rows_.width) * at_.weights[rows_.width];
             gradient_.back() = own - p_.constant * (sums_[1] - sums_[0]);
         }
+    }
+
+    // Sums up the second derivatives, of the rows on the curved part of the loss.
+    void form_matrix() noexcept {
+        std::fill(matrix_.begin(), matrix_.end(), 0.0);
+        for (std::size_t k = 0; k < present_.size(); ++k) {
+            if (p_.window.inside(margins_[k]) != 0) {
+                outer_.add(rows_, present_[k], costs_[k] * p_.window.bend, matrix_.data());
+            }
+        }
+        outer_.finish(matrix_.data());
         for (std::int64_t k = 0; k < size_; ++k) {
             diagonal(k) += ridge(k);
         }
@@ -280,6 +286,7 @@ class PrimalNewton {
 
     // Goes to the lowest point along Newton's direction; returns whether that is lower at all.
     bool move() noexcept {
+        form_matrix();
         factorise_scaled(matrix_.data(), padded(size_), scale_.data(), size_);
         for (std::size_t k = 0; k < gradient_.size(); ++k) {
             direction_[k] = -gradient_[k];

@@ -155,6 +155,9 @@ class PrimalNewton(Solver):
         if state.is_over:
             state.at_rest = len(state.losses) == 1
             state.losses = state.losses[1:] or state.losses
+            done += (
+                1  # the next stage is something to go on with, be there no step left in this one
+            )
         state.work += done
         return done
 
