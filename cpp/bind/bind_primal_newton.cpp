@@ -3,6 +3,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -37,6 +38,12 @@ struct PrimalState {
     Vector numbers;
 };
 
+// What a loss has beside its window: the slope of its line, and whether that goes on to a corner.
+struct Line {
+    double steepest;
+    bool has_corner;
+};
+
 struct Intercept {
     double constant;
     bool is_free;
@@ -51,7 +58,8 @@ class PrimalSteps {
         const hinge::PrimalArrays at{weights, weights + state_.weights.shape(1), alpha,
                                      alpha + state_.alpha.shape(1)};
         const hinge::PrimalProgram program{window_,
-                                           has_corner_,
+                                           loss_.steepest,
+                                           loss_.has_corner,
                                            state_.signs.data(),
                                            state_.costs ? state_.costs->data() : nullptr,
                                            state_.cost,
@@ -65,14 +73,17 @@ class PrimalSteps {
     }
 
   public:
-    PrimalSteps(Matrix matrix, PrimalState state, hinge::LossWindow window, bool has_corner,
+    PrimalSteps(Matrix matrix, PrimalState state, hinge::LossWindow window, Line loss,
                 Intercept intercept)
         : matrix_(std::move(matrix)),
           state_(std::move(state)),
           window_(window),
-          has_corner_(has_corner),
+          loss_(loss),
           intercept_(intercept) {
         require(matrix_.count >= 0 && matrix_.width >= 0, "the rows must have a shape");
+        require(std::isfinite(intercept_.constant), "the constant feature must be finite");
+        require(!intercept_.is_free || intercept_.constant != 0.0,
+                "a free intercept is the weight of a constant feature");
         const auto count = static_cast<std::size_t>(matrix_.count);
         const std::size_t size =
             static_cast<std::size_t>(matrix_.width) + (intercept_.constant == 0.0 ? 0 : 1);
@@ -98,7 +109,7 @@ class PrimalSteps {
     Matrix matrix_;
     PrimalState state_;
     hinge::LossWindow window_;
-    bool has_corner_;
+    Line loss_;
     Intercept intercept_;
 };
 
@@ -115,11 +126,15 @@ void bind_primal_newton(nb::module_& module) {
                           "Value of the constant feature, and whether its weight is in no norm.")
         .def(nb::init<double, bool>(), nb::arg("constant"), nb::arg("is_free"));
 
+    nb::class_<Line>(module, "PrimalLine",
+                     "The steepest slope of a loss, and whether its line goes on to a corner.")
+        .def(nb::init<double, bool>(), nb::arg("steepest"), nb::arg("has_corner"));
+
     const auto unlocked = nb::call_guard<nb::gil_scoped_release>();
     nb::class_<PrimalSteps>(module, "PrimalSteps",
                             "Steps of Newton's method in the primal, over rows of few features.")
-        .def(nb::init<Matrix, PrimalState, hinge::LossWindow, bool, Intercept>(), nb::arg("matrix"),
-             nb::arg("state"), nb::arg("window"), nb::arg("has_corner"), nb::arg("intercept"))
+        .def(nb::init<Matrix, PrimalState, hinge::LossWindow, Line, Intercept>(), nb::arg("matrix"),
+             nb::arg("state"), nb::arg("window"), nb::arg("loss"), nb::arg("intercept"))
         .def("advance", &PrimalSteps::advance, nb::arg("work"), nb::arg("steps"), nb::arg("aim"),
              unlocked, "Do about so much work, so many steps in all, or reach a relative gap.")
         .def("take_dual", &PrimalSteps::take_dual, unlocked,

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -138,7 +139,7 @@ double objective(const Data<Value>& data, const hinge::PrimalProgram& p, const V
 struct Found {
     Vector weights;
     Vector alpha;
-    hinge::PrimalNumbers numbers{kInfinity, -kInfinity, 0.0, 0.0};
+    hinge::PrimalNumbers numbers{kInfinity, -kInfinity, 0.0, 0.0, kInfinity, 0.0};
 };
 
 template <class Value, class Rows>
@@ -155,12 +156,48 @@ Found minimum(const Data<Value>& data, const Rows& rows, const hinge::PrimalProg
     return found;
 }
 
+// No coefficient is above its bound, by a rounding error either: it would be no dual point.
+template <class Value>
+void check_box(const Data<Value>& data, const hinge::PrimalProgram& p, const Vector& alpha,
+               const char* what) {
+    for (std::size_t i = 0; i < alpha.size(); ++i) {
+        const double most = data.costs[i] > 0.0 ? data.costs[i] * p.steepest : 0.0;
+        check(alpha[i] >= 0.0 && alpha[i] <= most, what);
+    }
+}
+
+// A hinge whose corner is rounded: both values are of the hinge itself.
+template <class Value>
+void check_rounded_corner(const Data<Value>& data, double half_width) {
+    const LossWindow window{1.0 + half_width, 2.0 * half_width, 1.0 / (2.0 * half_width)};
+    const hinge::PrimalProgram p{window, 1.0, true, data.signs.data(), data.costs.data(),
+                                 0.0,    0.5, false};
+    const Found found = minimum(data, data.dense_rows(), p, kMost);
+    check_box(data, p, found.alpha, "a rounded corner");
+    double primal = 0.0;
+    for (const double weight : found.weights) {
+        primal += 0.5 * weight * weight;
+    }
+    for (std::int64_t i = 0; i < data.count; ++i) {
+        double score = 0.0;
+        for (std::int64_t k = 0; k <= data.width; ++k) {
+            score += data.at(i, k, 0.5) * found.weights[static_cast<std::size_t>(k)];
+        }
+        primal += data.costs[i] * std::max(1.0 - data.signs[i] * score, 0.0);
+    }
+    check_close(found.numbers.best_primal, primal, 1e-10, "the hinge of a rounded corner");
+    const double cost = std::accumulate(data.costs.begin(), data.costs.end(), 0.0);
+    const double gap = found.numbers.best_primal - found.numbers.best_dual;
+    check(gap >= 0.0 && gap <= 0.25 * half_width * cost, "the gap of a rounded corner");
+}
+
 template <class Value>
 void check_minimum(const Data<Value>& data, const hinge::PrimalProgram& p, const char* what) {
     const Found dense = minimum(data, data.dense_rows(), p, kMost);
     const Found cut = minimum(data, data.dense_rows(), p, 1);
     const Found sparse = minimum(data, data.sparse_rows(), p, kMost);
     check_equal(dense.weights == cut.weights && dense.alpha == cut.alpha, true, what);
+    check_box(data, p, dense.alpha, what);
     check_close(dense.numbers.best_primal, objective(data, p, dense.weights), 1e-10, what);
     check_close(dense.numbers.best_dual, dense.numbers.best_primal, 1e-8, what);
     check_close(sparse.numbers.best_primal, dense.numbers.best_primal, 1e-9, what);
@@ -181,9 +218,14 @@ void check_kind() {
             check_outer(data, data.dense_rows(), constant);
             check_outer(data, data.sparse_rows(), constant);
         }
-        for (const LossWindow window : {LossWindow{1.0, kInfinity, 2.0}, {1.5, 1.0, 1.0}}) {
-            const hinge::PrimalProgram p{window, false, data.signs.data(), data.costs.data(), 0.0,
-                                         0.0,    false};
+        for (const double half_width : {0.1, 0.001, 0.3e-4}) {
+            check_rounded_corner(data, half_width);
+        }
+        for (const LossWindow window :
+             {LossWindow{1.0, kInfinity, 2.0}, {1.5, 1.0, 1.0}, {1.3, 0.6, 1.0 / 0.6}}) {
+            const double steepest = window.width < kInfinity ? 1.0 : kInfinity;
+            const hinge::PrimalProgram p{
+                window, steepest, false, data.signs.data(), data.costs.data(), 0.0, 0.0, false};
             hinge::PrimalProgram augmented = p, free = p;
             augmented.constant = 0.5;
             free.constant = 1.0;

@@ -40,6 +40,7 @@ namespace hinge {
 
 struct PrimalProgram {
     LossWindow window;
+    double steepest;  // slope of the line, which no coefficient is above in units of its row's cost
     bool has_corner;  // whether the loss asked for is the line below the window, to its corner
     const std::int8_t* signs;
     const double* costs;  // null if all are the same
@@ -53,6 +54,8 @@ struct PrimalNumbers {
     double best_dual;
     double steps;
     double is_over;  // 1 where nothing moves any more, or the gap is all rounding
+    double least;    // objective with the loss at work that steps have come down to,
+    double idle;     // and how many of them in a row have not
 };
 
 struct PrimalArrays {
@@ -63,12 +66,16 @@ struct PrimalArrays {
 };
 
 inline constexpr double kSmallGap = 1e-10;  // relative, of the loss at work
-inline constexpr double kNoGain = 1e-16;    // relative decrease below which nothing moves
+// Relative decrease below which a step is idle. What a step promises may never become small: on
+// rows far from the origin, or with a corner that is hardly rounded, it is all rounding at last.
+inline constexpr double kNoGain = 1e-13;
+inline constexpr double kMostIdle = 3.0;  // such steps in a row after which nothing moves
 // Of the objective in a free intercept, in units of the sum of the costs.
 inline constexpr double kLeastCurvature = 1e-3;
 inline constexpr int kMostProbes = 100;  // of a line search
 inline constexpr double kLevel = 1e-14;  // of the slope at its beginning: the end of a search
 inline constexpr int kHalvingProbe = 4;  // every so many probes halve the interval
+inline constexpr std::int64_t kCallWork = 2000;  // what a step takes beside its passes, in values
 
 template <class Rows>
 class PrimalNewton {
@@ -88,11 +95,16 @@ class PrimalNewton {
         for (auto& pulls : pulls_) {
             pulls.resize(static_cast<std::size_t>(rows.width));
         }
+        const auto count = static_cast<std::size_t>(rows.count);
+        present_.reserve(count);
+        signs_.reserve(count);
+        costs_.reserve(count);
         for (std::int64_t i = 0; i < rows.count; ++i) {
             if (cost(i) > 0.0) {
                 present_.push_back(i);
                 signs_.push_back(program.signs[i]);
                 costs_.push_back(cost(i));
+                stored_ += std::max<std::int64_t>(rows.stored(i), 1);
             } else {
                 at.alpha[i] = 0.0;
             }
@@ -107,14 +119,21 @@ class PrimalNewton {
     std::int64_t advance(std::int64_t work, std::int64_t steps, double aim) noexcept {
         const bool is_first = std::isinf(x_.best_primal);
         std::int64_t done = evaluate() * (is_first ? 1 : 0);  // later it is known, but not kept
+        if (!std::isfinite(objective_)) {                     // where a known point has led to
+            std::fill(at_.weights, at_.weights + size_, 0.0);
+            done += evaluate();
+        }
+        x_.least = std::min(x_.least, objective_);
         while (x_.is_over == 0.0 && x_.steps < static_cast<double>(steps) && !is_within(aim)) {
             x_.steps += 1.0;
-            done += step_work();
-            if (!move()) {
+            const bool has_moved = move();
+            done += step_work() + probes_ * static_cast<std::int64_t>(present_.size());
+            if (!has_moved) {
                 x_.is_over = 1.0;
                 break;
             }
             done += evaluate();
+            note_gain();
             if (done >= work) {
                 break;
             }
@@ -127,15 +146,18 @@ class PrimalNewton {
         clear();
         for (std::size_t k = 0; k < present_.size(); ++k) {
             double& alpha = at_.alpha[present_[k]];
-            alpha = std::min(std::max(alpha, 0.0), costs_[k] * p_.window.bend * p_.window.width);
+            alpha = std::min(std::max(alpha, 0.0), costs_[k] * p_.steepest);
             pull(k);
         }
         remember_dual();
     }
 
   private:
+    // The relative gap as hinge.result.Progress has it: both must see a claim in the same numbers.
     bool is_within(double aim) const noexcept {
-        return x_.best_primal - x_.best_dual <= aim * std::abs(x_.best_primal);
+        const double scale = std::max(std::abs(x_.best_primal), std::abs(x_.best_dual));
+        const double least = std::numeric_limits<double>::min();
+        return (x_.best_primal - x_.best_dual) / std::max(scale, least) <= aim;
     }
     // Costs and labels of the caller's rows; those of cost 0 are absent from everything below.
     double cost(std::int64_t i) const noexcept {
@@ -145,10 +167,10 @@ class PrimalNewton {
         const double last = p_.constant == 0.0 ? 0.0 : p_.constant * w[rows_.width];
         return rows_.dot(i, w) + last;
     }
-    // The products of the matrix are done several at a time: a fraction of a value each.
-    std::int64_t step_work() const noexcept { return stored() * (1 + rows_.width / 16); }
-    std::int64_t stored() const noexcept {
-        return rows_.count * std::max<std::int64_t>(rows_.typical(), 1);
+    // Products, those of the matrix and of its factor too, are done several at a time: a fraction
+    // of a value each. However few they are, a step takes some microseconds.
+    std::int64_t step_work() const noexcept {
+        return stored_ * (1 + rows_.width / 16) + size_ * size_ * size_ / 48 + kCallWork;
     }
 
     void clear() noexcept {
@@ -184,7 +206,8 @@ class PrimalNewton {
             const double depth = p_.window.depth(margin);
             const double beyond = std::max(p_.window.top - margin - depth, 0.0);
             margins_[k] = margin;
-            at_.alpha[i] = own * bend * depth;
+            // The product may exceed the bound by a rounding error, and would be no dual point.
+            at_.alpha[i] = std::min(own * bend * depth, own * p_.steepest);
             smooth_losses_ += own * bend * depth * (0.5 * depth + beyond);
             cornered_losses_ += own * bend * line * std::max(p_.window.corner() - margin, 0.0);
             total_cost_ += own;
@@ -192,7 +215,7 @@ class PrimalNewton {
         }
         set_gradient();
         remember();
-        return stored();
+        return stored_;
     }
 
     double norm(const double* w) const noexcept {
@@ -245,9 +268,24 @@ class PrimalNewton {
             std::copy(at_.weights, at_.weights + size_, at_.best_weights);
         }
         remember_dual();
-        // The gap is half the squared gradient, which may be large where the objective is flat.
+        // The gap is half the squared gradient, which may be large where the objective is flat. A
+        // free intercept is in no norm: what it pulls must be nothing beside what either class
+        // does.
         const double gap = 0.5 * dot(gradient_.data(), gradient_.data(), size_);
-        x_.is_over = gap <= kSmallGap * objective_ || !std::isfinite(gap) ? 1.0 : 0.0;
+        const double pulls = sums_[0] + sums_[1];
+        const bool is_held = !p_.is_free || std::abs(sums_[1] - sums_[0]) <= kSmallGap * pulls;
+        const bool is_small = gap <= kSmallGap * objective_ && is_held;
+        x_.is_over = is_small || !std::isfinite(gap) ? 1.0 : 0.0;
+    }
+
+    // Counts steps that have not come down; when there have been a few, nothing moves any more.
+    void note_gain() noexcept {
+        if (objective_ < x_.least - kNoGain * std::abs(x_.least)) {
+            x_.idle = 0.0;
+        } else if (++x_.idle >= kMostIdle) {
+            x_.is_over = 1.0;
+        }
+        x_.least = std::min(x_.least, objective_);
     }
 
     // With a free intercept the heavier class is scaled down until y'alpha = 0.
@@ -284,7 +322,7 @@ class PrimalNewton {
         }
     }
 
-    // Goes to the lowest point along Newton's direction; returns whether that is lower at all.
+    // Goes to the lowest point along Newton's direction; returns whether that is elsewhere at all.
     bool move() noexcept {
         form_matrix();
         factorise_scaled(matrix_.data(), padded(size_), scale_.data(), size_);
@@ -297,7 +335,7 @@ class PrimalNewton {
         }
         const double slope = dot(direction_.data(), gradient_.data(), size_);
         const double length = search(slope);
-        if (!(-length * slope > kNoGain * objective_)) {
+        if (!(-length * slope > 0.0)) {
             return false;
         }
         for (std::int64_t k = 0; k < size_; ++k) {
@@ -316,7 +354,9 @@ class PrimalNewton {
         double low = 0.0;
         double high = HUGE_VAL;
         double length = 1.0;
+        probes_ = 0;
         for (int probe = 1; first < 0.0 && probe <= kMostProbes; ++probe) {
+            ++probes_;
             DerivativeSums sums;
             add_derivatives<false>(p_.window, v, all, {length, 0.0, 1.0}, sums);
             const double slope = pull + bend * length + sums.slope;
@@ -352,6 +392,7 @@ class PrimalNewton {
     PrimalArrays at_;
     PrimalNumbers& x_;
     std::int64_t size_;
+    std::int64_t stored_ = 0;            // values of the rows that have a cost
     std::vector<std::int64_t> present_;  // rows that have a cost, and what is known of them
     std::vector<std::int8_t> signs_;
     std::vector<double> costs_;
@@ -368,7 +409,8 @@ class PrimalNewton {
     double smooth_losses_ = 0.0;
     double cornered_losses_ = 0.0;
     double total_cost_ = 0.0;
-    double objective_ = 0.0;  // with the loss at work
+    double objective_ = 0.0;   // with the loss at work
+    std::int64_t probes_ = 0;  // of the last search
 };
 
 }  // namespace hinge

@@ -9,7 +9,7 @@ is replaced by Huber losses of ever smaller width, whose dual points are also it
 
 Given: a problem small enough for a step to stay short (``MOST_FEATURES``, ``MOST_WORK``).
 Returns w and the dual point :math:`\alpha_i = -c_i \ell'(m_i)`, where w(alpha) = w if optimal.
-Rows of weight zero add zeros to its sums: the optimum is the same, the last bits may not be.
+Rows of weight zero are left out of every sum.
 Cost per step: ``n d^2`` for the matrix of second derivatives, and ``d^3`` to factorise it.
 Reference: Chapelle, Training a support vector machine in the primal, 2007; the rounding of the
 hinge's corner in stages is ours.
@@ -57,8 +57,9 @@ class PrimalState(State):
         # Each the present one and the best so far.
         self.weights = np.zeros((2, problem.n_features + (1 if self.constant else 0)))
         self.alpha = np.zeros((2, problem.n_rows))
-        # Values of the best ones, of which coefficients of zero are the first; steps; whether over.
-        self.numbers = np.array([math.inf, 0.0, 0.0, 0.0])
+        # Values of the best ones, of which coefficients of zero are the first; steps; whether over;
+        # the least objective with the loss at work, and steps since it has been found.
+        self.numbers = np.array([math.inf, 0.0, 0.0, 0.0, math.inf, 0.0])
         self.work = 0
         self.at_rest = False
 
@@ -77,20 +78,26 @@ class PrimalState(State):
         """Whether nothing moves any more with the loss at work."""
         return bool(self.numbers[3])
 
+    def begin_stage(self) -> None:
+        """Go on with the next loss, if there is one."""
+        self.losses = self.losses[1:] or self.losses
+        self.numbers[4:] = math.inf, 0.0
+
     def native(self) -> core.PrimalSteps:
         """Return the steps with the loss at work, over this state's arrays."""
         problem, rows = self.problem, self.problem.rows
         rows.check_structure()
         columns, offsets = (rows.indices, rows.indptr) if rows.is_sparse else (None, None)
         costs = None if problem.sample_weight is None else problem.costs
-        window = Window.of(self.losses[0])
+        loss = self.losses[0]
+        window = Window.of(loss)
         return core.PrimalSteps(
             core.RowsView(rows.values, columns, offsets, rows.n_rows, rows.n_features),
             core.PrimalState(
                 problem.signs, costs, problem.C, self.weights, self.alpha, self.numbers
             ),
             core.LossWindow(window.top, window.width, window.bend, False),
-            problem.loss.dual_curvature == 0.0,
+            core.PrimalLine(loss.dual_upper, problem.loss.dual_curvature == 0.0),
             core.PrimalIntercept(self.constant, problem.intercept is Intercept.FREE),
         )
 
@@ -154,10 +161,8 @@ class PrimalNewton(Solver):
         done = state.native().advance(work, most, aim)
         if state.is_over:
             state.at_rest = len(state.losses) == 1
-            state.losses = state.losses[1:] or state.losses
-            done += (
-                1  # the next stage is something to go on with, be there no step left in this one
-            )
+            state.begin_stage()
+            done += 1  # to begin a stage is something done, be there no step left in the one before
         state.work += done
         return done
 
