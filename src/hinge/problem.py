@@ -165,10 +165,19 @@ class Problem:
         """Number of rows."""
         return self.rows.n_rows
 
-    @property
+    @cached_property
     def n_counted(self) -> int:
         """Number of rows that have a cost."""
         return self.n_rows if self.sample_weight is None else int(np.count_nonzero(self.costs))
+
+    @cached_property
+    def n_values(self) -> int:
+        """Number of stored values of the rows that have a cost."""
+        if self.n_counted == self.n_rows:
+            return self.rows.n_stored
+        if not self.rows.is_sparse:
+            return self.n_counted * self.n_features
+        return int(np.sum(np.diff(self.rows.indptr), where=self.costs > 0.0, dtype=np.int64))
 
     @property
     def n_features(self) -> int:
@@ -250,7 +259,7 @@ class Problem:
         """
         other = object.__new__(Problem)
         other.__dict__.update(self.__dict__)
-        for name in ("cost_squares", "_equal_costs"):
+        for name in ("cost_squares", "n_counted", "n_values", "_equal_costs"):
             other.__dict__.pop(name, None)  # of the C that it had
         other.C = positive_or_infinite(C, "C")
         other._check_costs()

@@ -14,7 +14,10 @@ from hinge import Problem, Status, Stop, solve
 from hinge.solvers import DualCoordinate, get_solver, solver_names
 from hinge.solvers.auto import Look, Watch, choose
 from hinge.solvers.costs import (
+    COSTS,
+    COSTS_APART,
     coordinate_forecast,
+    coordinate_least,
     interior_cost,
     newton_cost,
     newton_rounds,
@@ -62,6 +65,26 @@ def test_rows_without_weight_do_not_sway_the_choice(factor: float) -> None:
     weights = np.append(np.ones(len(y)), absent)
     padded = Problem(rows, labels, intercept="none", sample_weight=weights)
     assert solve(plain).solver == solve(padded).solver
+    for stored in (np.asarray, sp.csr_array):
+        problems = (
+            Problem(stored(X), y, loss="squared_hinge"),
+            Problem(stored(rows), labels, loss="squared_hinge", sample_weight=weights),
+        )
+        for model in (*COSTS.values(), *COSTS_APART.values(), coordinate_least):
+            plain_cost, padded_cost = (model(problem, 1e-4) for problem in problems)
+            assert padded_cost == pytest.approx(plain_cost, rel=1e-12)
+
+
+def test_a_first_method_that_takes_too_many_steps_gives_way(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    problem = Problem(*two_clouds(300, 6), loss="squared_hinge")
+    assert solve(problem, stop=Stop(gap=1e-4)).solver == "primal-newton"
+    monkeypatch.setattr("hinge.solvers.relay.most_steps", lambda *_: 1)
+    solution = solve(problem, stop=Stop(gap=1e-4))
+    assert solution.status is Status.SOLVED
+    assert solution.state.names.startswith("dual-coordinate")
+    assert solution.state.names.split()[-2] == "primal-newton"  # the last of the others
 
 
 @pytest.mark.parametrize("exponent", range(-10, 11, 2))

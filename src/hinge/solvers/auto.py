@@ -47,6 +47,7 @@ from hinge.solvers.costs import (
     coordinate_forecast,
     coordinate_least,
     newton_rounds,
+    primal_newton_steps,
 )
 
 Floats = NDArray[np.float64]
@@ -74,6 +75,8 @@ _SHORT_ODDS = 0.5
 # Steps of Newton's method for each of its rounds after which it is no longer expected to end: where
 # it was the fastest it took up to 20, and where classes were apart hundreds.
 _MOST_STEPS = 50.0
+# Steps of primal-newton for each that it is expected to take, where it is the first method.
+_MOST_SHORT_STEPS = 8.0
 
 
 @dataclass(frozen=True)
@@ -143,7 +146,7 @@ def choose(
     if rivals[0] == SHORT and costs[SHORT] <= coordinate_least(problem, gap):
         reason = f"{SHORT} takes less time than {FIRST} at its best"
         return Choice((*rivals, FIRST), math.inf, unit, reason)
-    is_crowded = problem.n_rows > _CROWDED * problem.n_features
+    is_crowded = problem.n_counted > _CROWDED * problem.n_features
     return Choice(
         names=(FIRST, *rivals, FIRST),
         rival_cost=costs[rivals[0]],
@@ -153,8 +156,8 @@ def choose(
     )
 
 
-def most_steps(problem: Problem, gap: float | None) -> float:
-    """Return the steps of Newton's method after which it is no longer expected to end soon.
+def most_steps(problem: Problem, gap: float | None, name: str) -> float:
+    """Return the steps of a method after which it is no longer expected to end soon.
 
     Parameters
     ----------
@@ -162,7 +165,11 @@ def most_steps(problem: Problem, gap: float | None) -> float:
         What is to be solved.
     gap : float or None
         The relative gap that is asked for.
+    name : str
+        Which of the two, ``"newton"`` or ``"primal-newton"``.
     """
+    if name == SHORT:
+        return _MOST_SHORT_STEPS * primal_newton_steps(problem, gap)
     return _MOST_STEPS * newton_rounds(problem, gap)
 
 

@@ -27,6 +27,7 @@ _WIDE_CORNER = 3.0  # the same where no matrix is formed: with a corner four run
 # Stiffness beyond which primal-newton takes so many times as many steps: raw wine with C = 1e4 took
 # it 30 to 50, with C = 100 12 to 23.
 _VERY_STIFF, _VERY_STIFF_STEPS = 1e9, 3.0
+_OVERLAPPING_STEPS = 8.0  # of it, for a smooth loss and classes that overlap
 _FREE_ROW = 150.0  # what a row adds where every step finds the place of a free intercept
 _WIDE_ROWS = 4.0  # rows for a feature from which products no longer grow with the stiffness
 _NEAR, _FAR = 12.0, 60.0  # coordinate descent: a row in the cache, in memory,
@@ -77,8 +78,9 @@ def coordinate_cost(problem: Problem) -> float:
         What is to be solved.
     """
     rows = problem.rows
-    row = _NEAR if rows.is_sparse or rows.n_stored <= _CACHED else _FAR
-    return (_SPARSE if rows.is_sparse else _VALUE) + row * rows.n_rows / max(1, rows.n_stored)
+    row = _NEAR if rows.is_sparse or problem.n_values <= _CACHED else _FAR
+    share = problem.n_counted / max(1, problem.n_values)
+    return (_SPARSE if rows.is_sparse else _VALUE) + row * share
 
 
 def coordinate_forecast(problem: Problem, gap: float | None, share: float) -> float:
@@ -111,17 +113,17 @@ def pass_work(problem: Problem) -> float:
     problem : Problem
         What is to be solved.
     """
-    return float(problem.rows.n_stored + _ROW_WORK * problem.rows.n_rows)
+    return float(problem.n_values + _ROW_WORK * problem.n_counted)
 
 
 def _matrix_products(problem: Problem) -> float:
     """Return the multiplications of a matrix X'DX, those of sparse rows at their price."""
     rows = problem.rows
     width = problem.n_features + 1
-    dense = float(rows.n_rows) * width**2
+    dense = float(problem.n_counted) * width**2
     if not rows.is_sparse:
         return dense
-    lengths = np.diff(rows.indptr).astype(np.float64)
+    lengths = np.diff(rows.indptr).astype(np.float64)[problem.costs > 0.0]
     return min(dense, 60.0 * float(lengths @ lengths))
 
 
@@ -135,13 +137,12 @@ def interior_cost(problem: Problem, gap: float | None) -> float:
     gap : float or None
         The relative gap that is asked for.
     """
-    rows = problem.rows
     has_corner = problem.loss.dual_curvature == 0.0
     steps = 9.0 + 1.5 * digits(gap) if has_corner else 5.0 + digits(gap)
     per_step = (
         350_000.0
-        + 25.0 * rows.n_rows
-        + 1.7 * rows.n_stored
+        + 25.0 * problem.n_counted
+        + 1.7 * problem.n_values
         + 0.02 * _matrix_products(problem)
         + 0.02 * float(problem.n_features) ** 3
     )
@@ -160,9 +161,8 @@ def primal_newton_cost(problem: Problem, gap: float | None) -> float:
         quadratic; a corner is rounded less and less.
     """
     if problem.loss.dual_curvature == 0.0:
-        steps = (12.0 + 0.5 * problem.n_features) * digits(gap) / _FOUR_DIGITS
-        return steps * _primal_step(problem, 25.0, 0.006)
-    return 8.0 * _primal_step(problem, 15.0, 0.035)
+        return primal_newton_steps(problem, gap) * _primal_step(problem, 25.0, 0.006)
+    return _OVERLAPPING_STEPS * _primal_step(problem, 15.0, 0.035)
 
 
 def primal_newton_cost_apart(problem: Problem, gap: float | None) -> float:
@@ -177,7 +177,22 @@ def primal_newton_cost_apart(problem: Problem, gap: float | None) -> float:
     """
     if problem.loss.dual_curvature == 0.0:
         return primal_newton_cost(problem, gap)
-    return (8.0 + 0.3 * problem.n_features) * _primal_step(problem, 15.0, 0.02)
+    return primal_newton_steps(problem, gap) * _primal_step(problem, 15.0, 0.02)
+
+
+def primal_newton_steps(problem: Problem, gap: float | None) -> float:
+    """Return how many steps Newton's method with a dense matrix is expected to take at the most.
+
+    Parameters
+    ----------
+    problem : Problem
+        What is to be solved.
+    gap : float or None
+        The relative gap that is asked for.
+    """
+    if problem.loss.dual_curvature == 0.0:
+        return (12.0 + 0.5 * problem.n_features) * digits(gap) / _FOUR_DIGITS
+    return _OVERLAPPING_STEPS + 0.3 * problem.n_features
 
 
 def _primal_step(problem: Problem, row: float, product: float) -> float:
@@ -186,9 +201,9 @@ def _primal_step(problem: Problem, row: float, product: float) -> float:
     Fewer rows are on a curved part of the loss, and in the matrix, where it has a corner or where
     classes are apart; line searches over rounded corners take more places.
     """
-    rows = problem.rows
     products = product * _matrix_products(problem)
-    reading = row * rows.n_rows + (2.0 if rows.is_sparse else 0.7) * rows.n_stored
+    value = 2.0 if problem.rows.is_sparse else 0.7
+    reading = row * problem.n_counted + value * problem.n_values
     step = 5_000.0 + reading + products + 0.06 * float(problem.n_features) ** 3
     return step * (_VERY_STIFF_STEPS if stiffness(problem) > _VERY_STIFF else 1.0)
 
@@ -234,8 +249,8 @@ def newton_cost(problem: Problem, gap: float | None) -> float:
     gap : float or None
         The relative gap that is asked for.
     """
-    rows, width = problem.rows, problem.n_features
-    n_rows, stored = float(rows.n_rows), float(rows.n_stored)
+    width = problem.n_features
+    n_rows, stored = float(problem.n_counted), float(problem.n_values)
     has_corner = problem.loss.dual_curvature == 0.0
     rounds = newton_rounds(problem, gap)
     # Most rounds are solved on samples: reading all rows is a part that grows less.
@@ -262,12 +277,12 @@ def _product_cost(problem: Problem) -> float:
     if not problem.rows.is_sparse:
         return 90.0
     growth = math.pow(max(1.0, stiffness(problem)), _PRODUCT_GROWTH)
-    has_many_rows = problem.n_rows > _WIDE_ROWS * problem.n_features
+    has_many_rows = problem.n_counted > _WIDE_ROWS * problem.n_features
     return 60.0 * (min(growth, 4.0) if has_many_rows else growth)
 
 
 def _free_cost(problem: Problem) -> float:
-    return _FREE_ROW * problem.n_rows if problem.intercept is Intercept.FREE else 0.0
+    return _FREE_ROW * problem.n_counted if problem.intercept is Intercept.FREE else 0.0
 
 
 def newton_cost_apart(problem: Problem, gap: float | None) -> float:

@@ -20,7 +20,17 @@ import numpy as np
 
 from hinge.problem import Intercept, Problem
 from hinge.result import Point, Progress
-from hinge.solvers.auto import FIRST, METHODS, NEWTON, Choice, Look, Watch, choose, most_steps
+from hinge.solvers.auto import (
+    FIRST,
+    METHODS,
+    NEWTON,
+    SHORT,
+    Choice,
+    Look,
+    Watch,
+    choose,
+    most_steps,
+)
 from hinge.solvers.linear.sampled_state import SampledState
 from hinge.solvers.protocol import Solver, State, Support
 
@@ -180,6 +190,8 @@ class Relay(Solver):
         is_warm = warm is not None
         state = RelayState(problem, self.choice(problem, apart=is_warm), self.gap)
         state.look = 0 if is_warm or state.name != FIRST or state.is_last else _FIRST_LOOK
+        if state.name == SHORT and not state.is_last:
+            state.most_steps = math.ceil(most_steps(problem, self.gap, SHORT))
         state.seed = seed
         state.running = self._solver(state).start(problem, warm, seed)
         return state
@@ -301,6 +313,8 @@ class Relay(Solver):
         limits = [state.look] if state.look else []
         if state.step_limit is not None:
             limits.append(max(0, state.step_limit - state.steps_before))
+        if math.isfinite(state.most_steps) and state.name == SHORT:
+            limits.append(int(state.most_steps))
         if math.isfinite(self.first_steps) and not state.is_last and state.name == FIRST:
             # Hundreds of its sweeps over few rows may fit into the work of one call.
             limits.append(max(0, int(self.first_steps) - state.steps_before))
@@ -348,7 +362,7 @@ class Relay(Solver):
         warm = point if is_worth_it else None
         state.running = self._solver(state).start(state.problem, warm, state.seed)
         is_guess = was_due and state.name == NEWTON
-        state.most_steps = most_steps(state.problem, self.gap) if is_guess else math.inf
+        state.most_steps = most_steps(state.problem, self.gap, NEWTON) if is_guess else math.inf
 
     def _solver(self, state: RelayState) -> Solver:
         kept: dict[str, Any] = state.__dict__
