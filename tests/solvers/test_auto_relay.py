@@ -239,7 +239,7 @@ def test_newton_that_takes_too_many_steps_gives_way_to_coordinate_descent_again(
         interior_point=Scripted(points, rests_after=4),
     )
     most = 20
-    assert most_steps(problem, 1e-6) > most
+    assert most_steps(problem, 1e-6, "newton") > most
     monkeypatch.setattr("hinge.solvers.relay.most_steps", lambda *_: most)
     state = solve(problem, relay, Stop(gap=1e-6, steps=2 + most)).state
     assert (state.name, state.steps_before) == ("newton", 2)
@@ -247,6 +247,21 @@ def test_newton_that_takes_too_many_steps_gives_way_to_coordinate_descent_again(
     assert solution.status is Status.STALLED
     assert solution.state.names == "dual-coordinate interior-point newton dual-coordinate"
     assert solution.steps > 2 + most + 3 + 4 + 3  # with what Newton's method does at the end
+
+
+def test_what_rounding_leaves_unproven_another_method_may_prove() -> None:
+    problem, points = _known(gap=0.1)
+    stop = Stop(gap=1e-6)
+    relay = _relay(
+        dual_coordinate=Scripted(points, rests_after=3),
+        newton=Scripted(points, rests_after=4),
+        interior_point=Scripted(points, rests_after=4),
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("hinge.result.Certificate.is_rounding", True)
+        hopeless = solve(problem, relay, stop)
+    assert hopeless.status is Status.STALLED
+    assert hopeless.state.leg == len(hopeless.state.names.split()) - 1
 
 
 def test_steps_on_samples_count_half_towards_giving_up() -> None:

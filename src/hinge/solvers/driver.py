@@ -329,10 +329,10 @@ class _Run:
             return Status.NUMERICAL_ERROR
         if self.problem.is_hard and proves_not_separable(self.problem, certificate):
             return Status.NOT_SEPARABLE
-        if self._is_hopeless(certificate):
-            return Status.STALLED
-        if self.progress.at_rest or self.judge.has_stalled():
-            goes_on = self.solver.go_on(state, at_rest=self.progress.at_rest)
+        # How much is rounding depends on the point: another method may find one that is proven.
+        at_rest = self.progress.at_rest or self._is_hopeless(certificate)
+        if at_rest or self.judge.has_stalled():
+            goes_on = self.solver.go_on(state, at_rest=at_rest)
             return None if goes_on else Status.STALLED
         return None
 
