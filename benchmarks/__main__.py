@@ -24,6 +24,7 @@ from benchmarks.promises import (
     memory,
     path,
     reader,
+    small,
     threads,
 )
 from benchmarks.suite import contest, contests, environments, linear, tables
@@ -46,6 +47,7 @@ _KEEPING = {
     "kernel-memory": "kernel machines: memory with caches of 50 MB and 4 GB",
     "growth": "time and memory against the number of rows",
     "path": "a path of C against fits of their own",
+    "small": "linear machines of small data beside scikit-learn's",
     "threads": "one thread against two",
 }
 _CLOCKS = {
@@ -178,6 +180,7 @@ def _keeping(options: argparse.Namespace, arguments: list[str]) -> int:
         "kernel-growth": kernel_growth,
         "kernel-memory": kernel_memory,
         "path": path,
+        "small": small,
         "threads": threads,
     }[options.command]
     return int(module.main(output, shown, fresh=options.fresh, quick=options.quick))
