@@ -30,6 +30,7 @@
 #include <limits>
 #include <vector>
 
+#include "hinge/class_pulls.hpp"
 #include "hinge/dense_cholesky.hpp"
 #include "hinge/linalg.hpp"
 #include "hinge/newton_margins.hpp"
@@ -91,10 +92,8 @@ class PrimalNewton {
           gradient_(static_cast<std::size_t>(size_)),
           direction_(gradient_.size()),
           scale_(gradient_.size()),
-          outer_(size_, program.constant) {
-        for (auto& pulls : pulls_) {
-            pulls.resize(static_cast<std::size_t>(rows.width));
-        }
+          outer_(size_, program.constant),
+          pulls_(rows.width) {
         const auto count = static_cast<std::size_t>(rows.count);
         present_.reserve(count);
         signs_.reserve(count);
@@ -143,11 +142,11 @@ class PrimalNewton {
 
     // Takes alpha for the best dual point so far, brought into its box.
     void take_dual() noexcept {
-        clear();
+        pulls_.clear();
         for (std::size_t k = 0; k < present_.size(); ++k) {
             double& alpha = at_.alpha[present_[k]];
             alpha = std::min(std::max(alpha, 0.0), costs_[k] * p_.steepest);
-            pull(k);
+            pulls_.add(rows_, present_[k], at_.alpha[present_[k]], costs_[k], side(k));
         }
         remember_dual();
     }
@@ -163,6 +162,7 @@ class PrimalNewton {
     double cost(std::int64_t i) const noexcept {
         return p_.costs == nullptr ? p_.cost : p_.costs[i];
     }
+    std::size_t side(std::size_t k) const noexcept { return signs_[k] > 0 ? 1 : 0; }
     double score(std::int64_t i, const double* w) const noexcept {
         const double last = p_.constant == 0.0 ? 0.0 : p_.constant * w[rows_.width];
         return rows_.dot(i, w) + last;
@@ -173,29 +173,9 @@ class PrimalNewton {
         return stored_ * (1 + rows_.width / 16) + size_ * size_ * size_ / 48 + kCallWork;
     }
 
-    void clear() noexcept {
-        for (auto& pulls : pulls_) {
-            std::fill(pulls.begin(), pulls.end(), 0.0);
-        }
-        sums_ = {0.0, 0.0};
-        squares_ = {0.0, 0.0};
-    }
-
-    // Adds a row to what its class pulls at the weights, by its coefficient.
-    void pull(std::size_t k) noexcept {
-        const double alpha = at_.alpha[present_[k]];
-        if (alpha == 0.0) {
-            return;
-        }
-        const std::size_t side = signs_[k] > 0 ? 1 : 0;
-        rows_.add(present_[k], alpha, pulls_[side].data());
-        sums_[side] += alpha;
-        squares_[side] += alpha * (alpha / costs_[k]);
-    }
-
     // Computes margins, coefficients and gradient at the weights, and what they are worth.
     std::int64_t evaluate() noexcept {
-        clear();
+        pulls_.clear();
         smooth_losses_ = cornered_losses_ = total_cost_ = 0.0;
         const double bend = p_.window.bend;
         const double line = p_.window.line();
@@ -211,7 +191,7 @@ class PrimalNewton {
             smooth_losses_ += own * bend * depth * (0.5 * depth + beyond);
             cornered_losses_ += own * bend * line * std::max(p_.window.corner() - margin, 0.0);
             total_cost_ += own;
-            pull(k);
+            pulls_.add(rows_, present_[k], at_.alpha[present_[k]], costs_[k], side(k));
         }
         set_gradient();
         remember();
@@ -233,11 +213,11 @@ class PrimalNewton {
     void set_gradient() noexcept {
         for (std::int64_t k = 0; k < rows_.width; ++k) {
             const auto at = static_cast<std::size_t>(k);
-            gradient_[at] = at_.weights[k] - (pulls_[1][at] - pulls_[0][at]);
+            gradient_[at] = at_.weights[k] - pulls_.difference(at);
         }
         if (p_.constant != 0.0) {
             const double own = ridge(rows_.width) * at_.weights[rows_.width];
-            gradient_.back() = own - p_.constant * (sums_[1] - sums_[0]);
+            gradient_.back() = own - p_.constant * pulls_.imbalance();
         }
     }
 
@@ -272,8 +252,8 @@ class PrimalNewton {
         // free intercept is in no norm: what it pulls must be nothing beside what either class
         // does.
         const double gap = 0.5 * dot(gradient_.data(), gradient_.data(), size_);
-        const double pulls = sums_[0] + sums_[1];
-        const bool is_held = !p_.is_free || std::abs(sums_[1] - sums_[0]) <= kSmallGap * pulls;
+        const double all = pulls_.total();
+        const bool is_held = !p_.is_free || std::abs(pulls_.imbalance()) <= kSmallGap * all;
         const bool is_small = gap <= kSmallGap * objective_ && is_held;
         x_.is_over = is_small || !std::isfinite(gap) ? 1.0 : 0.0;
     }
@@ -288,36 +268,19 @@ class PrimalNewton {
         x_.least = std::min(x_.least, objective_);
     }
 
-    // With a free intercept the heavier class is scaled down until y'alpha = 0.
     void remember_dual() noexcept {
-        const double least = std::min(sums_[0], sums_[1]);
-        std::array<double, 2> shares{1.0, 1.0};
-        if (p_.is_free && least > 0.0) {
-            shares = {least / sums_[0], least / sums_[1]};
-        }
-        const auto& [negative, positive] = pulls_;
-        double squared = 0.0;
-        for (std::size_t k = 0; k < positive.size(); ++k) {
-            const double pulled = shares[1] * positive[k] - shares[0] * negative[k];
-            squared += pulled * pulled;
-        }
-        const double balance = shares[1] * sums_[1] - shares[0] * sums_[0];
-        const double last = p_.is_free ? 0.0 : p_.constant * balance;
-        const double linear = p_.has_corner ? p_.window.corner() : p_.window.top;
-        const double bent = p_.has_corner ? 0.0 : 1.0 / p_.window.bend;
-        double dual = -0.5 * (squared + last * last);
-        for (std::size_t side = 0; side < 2; ++side) {
-            const double share = shares[side];
-            dual += linear * share * sums_[side] - 0.5 * bent * share * share * squares_[side];
-        }
-        if (p_.is_free && !(least > 0.0) && balance != 0.0) {
+        const std::array<double, 2> shares = pulls_.shares(p_.is_free);
+        if (p_.is_free && !pulls_.are_balanced(shares)) {
             return;  // one class has nothing to hold up the other: no dual point
         }
+        const double linear = p_.has_corner ? p_.window.corner() : p_.window.top;
+        const double bent = p_.has_corner ? 0.0 : 1.0 / p_.window.bend;
+        const double constant = p_.is_free ? 0.0 : p_.constant;
+        const double dual = pulls_.dual(shares, linear, bent, constant);
         if (dual > x_.best_dual) {
             x_.best_dual = dual;
             for (std::size_t k = 0; k < present_.size(); ++k) {
-                at_.best_alpha[present_[k]] =
-                    shares[signs_[k] > 0 ? 1 : 0] * at_.alpha[present_[k]];
+                at_.best_alpha[present_[k]] = shares[side(k)] * at_.alpha[present_[k]];
             }
         }
     }
@@ -403,9 +366,7 @@ class PrimalNewton {
     std::vector<double> direction_;
     std::vector<double> scale_;
     OuterProducts outer_;
-    std::array<std::vector<double>, 2> pulls_;  // sums of alpha_i x_i, of either class
-    std::array<double, 2> sums_{};              // of alpha
-    std::array<double, 2> squares_{};           // of alpha^2 / c
+    ClassPulls pulls_;
     double smooth_losses_ = 0.0;
     double cornered_losses_ = 0.0;
     double total_cost_ = 0.0;
