@@ -243,6 +243,17 @@ def test_limits_warn_and_say_what_is_known() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert SVC(tol=0).fit(X, y).certificate_.kkt < 1e-5
+    with pytest.warns(ConvergenceWarning, match=r"max_iter=3 .* \(tol=0\)"):
+        SVC(tol=0, max_iter=3).fit(X, y)
+
+
+@pytest.mark.parametrize("of_size", [1, 7, 90])
+def test_a_precomputed_row_has_the_same_bits_in_any_batch(of_size: int) -> None:
+    X, y = two_classes(n=90)
+    K = X @ X.T
+    model = SVC(kernel="precomputed").fit(K, y)
+    batches = [model.decision_function(K[k : k + of_size]) for k in range(0, len(K), of_size)]
+    np.testing.assert_array_equal(np.concatenate(batches), model.decision_function(K))
 
 
 def test_a_time_limit_ends_a_fit() -> None:

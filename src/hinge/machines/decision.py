@@ -178,5 +178,7 @@ def _by_reference(
         some = X.take(np.arange(start, min(start + size, X.n_rows))).matrix
         block = kernel.block(some, operand)
         for column, function in enumerate(functions):
-            # A sum of each row's own, where a matrix product would depend on its neighbours.
-            values[start : start + size, column] = np.sum(block * function, axis=1)
+            # A sum of each row's own, where a matrix product would depend on its neighbours; a row
+            # after the other in memory, or how it is summed up would depend on how many there are.
+            terms = np.multiply(block, function, order="C")
+            values[start : start + size, column] = np.sum(terms, axis=1)
