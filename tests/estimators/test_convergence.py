@@ -110,3 +110,13 @@ def test_no_steps_at_all() -> None:
         model = LinearSVC(max_iter=0).fit(X, y)
     assert model.n_iter_ == 0
     assert model.predict(X).shape == (60,)
+
+
+def test_without_a_tolerance_only_an_end_that_is_none_is_warned_of() -> None:
+    X, y = cancer(scaled=False)
+    with pytest.warns(ConvergenceWarning, match=r"max_iter=20 .* \(tol=0\)"):
+        LinearSVC(tol=0, C=1e6, loss="hinge", max_iter=20).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = LinearSVC(tol=0, max_iter=10**6).fit(*two_classes())
+    assert model.certificate_.relative_gap < 1e-10

@@ -227,6 +227,7 @@ def test_one_class() -> None:
         LinearSVC().fit(X, np.zeros(len(X)))
 
 
+@pytest.mark.filterwarnings("ignore:LinearSVC stopped at max_iter=0")
 def test_labels_of_a_regression() -> None:
     X, _ = two_classes()
     numbers = np.arange(len(X))

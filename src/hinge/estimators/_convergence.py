@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -40,8 +41,7 @@ def convergence_message(
     values : callable
         Returns the decision values of the training rows.
     """
-    unsolved = [s for s in solutions if s.status not in (Status.SOLVED, Status.INTERRUPTED)]
-    if not unsolved or not stop.gap:
+    if not falling_short(solutions, stop.gap):
         return None
     rows, labels = data
     worst = max(solutions, key=lambda s: _size(s.certificate.relative_gap))
@@ -56,6 +56,24 @@ def convergence_message(
     else:
         parts += [likely_cause(rows, objective.C), _advice(worst.status)]
     return " ".join(parts)
+
+
+def falling_short(solutions: Iterable[Solution], tolerance: float | None) -> list[Solution]:
+    """Return the solutions of runs that have ended before what was asked of them.
+
+    A tolerance of 0 asks for what there is: runs after which nothing moves beyond rounding.
+
+    Parameters
+    ----------
+    solutions : iterable of Solution
+        What runs have ended with.
+    tolerance : float or None
+        What was asked for.
+    """
+    unsolved = [s for s in solutions if s.status not in (Status.SOLVED, Status.INTERRUPTED)]
+    if tolerance:
+        return unsolved
+    return [s for s in unsolved if s.status is not Status.STALLED and not s.certificate.is_rounding]
 
 
 def _ending(worst: Solution, solutions: list[Solution], labels: Labels, stop: Stop) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from hinge.estimators._convergence import likely_cause
+from hinge.estimators._convergence import falling_short, likely_cause
 from hinge.estimators._division import Division
 from hinge.estimators._options import FitOptions
 from hinge.result import Solution, Status, Stop
@@ -35,8 +35,8 @@ def kernel_convergence_message(
     name : str, default="SVC"
         Who was fitted.
     """
-    unsolved = [s for s in solutions if s.status not in (Status.SOLVED, Status.INTERRUPTED)]
-    if not unsolved or not options.stop.kkt:
+    unsolved = falling_short(solutions, options.stop.kkt)
+    if not unsolved:
         return None
     worst = max(unsolved, key=_violation)
     number = next(k for k, s in enumerate(solutions) if s is worst)

@@ -16,6 +16,7 @@ from sklearn.utils import _safe_indexing
 from hinge.estimators._checks import boolean
 from hinge.estimators._checks import callback as checked_callback
 from hinge.estimators._clock import Clock
+from hinge.estimators._convergence import falling_short
 from hinge.estimators._data import training_data
 from hinge.estimators._folds import (
     Fold,
@@ -370,10 +371,9 @@ class LinearSVCCV(ScoredAsChosen, LinearClassifier):
 
     def _warn_of_folds(self, options: FitOptions, paths: Paths, Cs: list[float]) -> None:
         """Say how many fits of the folds have not reached ``tol``, and at which C."""
-        ended = (Status.SOLVED, Status.INTERRUPTED)
         fits = [(s, C) for fold in paths for path in fold for s, C in zip(path, Cs, strict=True)]
-        unsolved = [(s, C) for s, C in fits if s.status not in ended]
-        if not unsolved or not options.stop.gap:
+        unsolved = [(s, C) for s, C in fits if falling_short([s], options.stop.gap)]
+        if not unsolved:
             return
         least = min(C for _, C in unsolved)
         worst = max(s.certificate.relative_gap for s, _ in unsolved)
