@@ -23,10 +23,12 @@ from hinge.estimators._kept_machine import kept_machine
 from hinge.estimators._kernel_machine import coefficients_of, is_against_rest, machine_count
 from hinge.estimators._kernel_options import wants_probability
 from hinge.estimators._scoring import scores_alone
+from hinge.estimators._settled_classes import checked_certificates, proven_classes
 from hinge.estimators._sigmoid import Sigmoid, coupled, shared_out
 from hinge.kernels import Kernel, Linear, Precomputed
 from hinge.machines import Machine
 from hinge.multiclass.votes import class_values
+from hinge.result import Certificate
 from hinge.rows import Rows
 from hinge.threads import thread_count
 
@@ -59,6 +61,7 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
     intercept_: Floats
     probA_: Floats  # noqa: N815 - scikit-learn's name
     probB_: Floats  # noqa: N815 - scikit-learn's name
+    certificates_: list[Certificate]
 
     def decision_function(self, X: Any) -> Floats:
         """Return how far on the side of each class, or of each pair's first, every row lies.
@@ -114,6 +117,34 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
             return _finite(machine.values(some, threads), numbers)
 
         return np.asarray(self.classes_)[proven_codes(machine, rule, rows, in_full, threads)]
+
+    def settled(self, X: Any) -> NDArray[np.bool_]:
+        """Return which rows' labels are proven to be those of the exact optimum.
+
+        Of pairs of classes, a label is settled if it wins whichever way the pairs vote whose sign
+        is not proven: with more proven votes than any other class can get or, where another can
+        get as many, with a sum of decision values that is proven to be the larger one.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Any rows, those of the training set or new ones.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_samples,)
+            True where no further training can change what ``predict`` says. Nowhere, if nothing
+            is proven of the optimum's decision values: for ``kernel="precomputed"`` and kernels
+            that are not positive semidefinite, with ``approximation``, and of imported models.
+        """
+        machine = kept_machine(self, _fitted_machine).machine
+        rows = rows_to_score(self, X)
+        certificates = checked_certificates(self, len(machine.intercept))
+        rule = rule_of(self)
+        codes = rule.codes(self._machine_values(X))
+        # Of more than two classes the first of a pair is the positive one, in a problem the second.
+        sign = -1.0 if isinstance(rule, VoteRule) else 1.0
+        return np.asarray(proven_classes(rows, certificates, rule, sign) == codes)
 
     @available_if(_has_probability)
     def predict_proba(self, X: Any) -> Floats:

@@ -16,6 +16,7 @@ from hinge.errors import InvalidDataError, InvalidParameterError
 from hinge.estimators._checks import jobs
 from hinge.estimators._data import data_to_score, rows_to_score
 from hinge.estimators._scoring import scores_alone
+from hinge.estimators._settled_classes import checked_certificates
 from hinge.ingest import canonical
 from hinge.machines.linear_scores import linear_scores
 from hinge.result import Certificate
@@ -87,7 +88,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
             True where no further training can change what ``predict`` says.
         """
         weights = _checked_weights(self)
-        certificates = _checked_certificates(self, weights[0].shape[0])
+        certificates = checked_certificates(self, weights[0].shape[0])
         rows = rows_to_score(self, X)
         values = _finite(scores(rows, *weights, 1))
         return proven_labels(rows, certificates, winners(values))[0]
@@ -174,16 +175,6 @@ def _as_array(name: str, value: Any) -> NDArray[Any]:
     except (ValueError, TypeError) as error:
         message = f"{name} cannot be read as an array: {error}. Fit the model again."
         raise InvalidParameterError(message) from error
-
-
-def _checked_certificates(model: LinearClassifier, count: int) -> list[Certificate]:
-    """Return the certificates, one for each problem."""
-    found: Any = model.certificates_
-    is_list = isinstance(found, list | tuple) and len(found) == count
-    if not is_list or not all(isinstance(certificate, Certificate) for certificate in found):
-        message = f"certificates_ must be a list of {count} certificates. Fit the model again."
-        raise InvalidParameterError(message)
-    return list(found)
 
 
 def _finite(values: Floats) -> Floats:
