@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC as ScikitSVC  # noqa: N811
 from sklearn.svm import LinearSVC as ScikitLinearSVC
 from sklearn.utils.validation import check_is_fitted
@@ -64,6 +65,11 @@ class JudgedModel:
         return np.stack([point.coef for point in self.points])
 
     @property
+    def n_features(self) -> int:
+        """How many features its rows have."""
+        return len(self.points[0].coef)
+
+    @property
     def intercept(self) -> Floats:
         """Intercepts, of shape (n_problems,)."""
         return np.asarray([point.intercept for point in self.points])
@@ -81,13 +87,7 @@ def judged_model(model: Any, role: str) -> JudgedModel:
         Which argument it is, for messages and the report.
     """
     model = chosen_model(model)
-    name = f"{type(model).__module__.split('.')[0]}.{type(model).__name__}"
-    if not isinstance(model, LinearSVC | ScikitLinearSVC | SVC | ScikitSVC):
-        message = (
-            f"{role} must be a fitted LinearSVC, or SVC(kernel='linear') with two classes, of "
-            f"hinge or of sklearn.svm; got {name}."
-        )
-        raise InvalidParameterError(message)
+    refuse_other_models(model, role)
     check_is_fitted(model)
     objective = _objective(model, role)
     weights: Any = model.coef_
@@ -98,7 +98,42 @@ def judged_model(model: Any, role: str) -> JudgedModel:
         Point(np.array(row, dtype=np.float64), float(intercept), dual)
         for row, intercept, dual in zip(coef, intercepts, duals, strict=True)
     ]
-    return JudgedModel(name, objective, model.class_weight, model.classes_, points)
+    return JudgedModel(shown_name(model), objective, model.class_weight, model.classes_, points)
+
+
+def refuse_other_models(model: Any, role: str) -> None:
+    """Refuse what is no estimator whose objective is known.
+
+    Parameters
+    ----------
+    model : object
+        Whatever a caller gave as a model.
+    role : str
+        Which argument it is, for messages.
+    """
+    if isinstance(model, Pipeline):
+        message = (
+            f"{role} is a Pipeline, whose last step is what was trained. Pass that step, "
+            f"{role}[-1], and the rows as it sees them, {role}[:-1].transform(X)."
+        )
+        raise InvalidParameterError(message)
+    if not isinstance(model, LinearSVC | ScikitLinearSVC | SVC | ScikitSVC):
+        message = (
+            f"{role} must be a fitted LinearSVC or SVC, of hinge or of sklearn.svm; got "
+            f"{shown_name(model)}."
+        )
+        raise InvalidParameterError(message)
+
+
+def shown_name(model: Any) -> str:
+    """Return what to call a model in reports and messages.
+
+    Parameters
+    ----------
+    model : object
+        Anything.
+    """
+    return f"{type(model).__module__.split('.')[0]}.{type(model).__name__}"
 
 
 def _objective(model: Any, role: str) -> Objective:
@@ -111,7 +146,7 @@ def _objective(model: Any, role: str) -> Objective:
         message = (
             f"{role} is an SVC with kernel={model.kernel!r} and {n_classes} classes; only "
             "kernel='linear' with two classes, or with multiclass='ovr', minimises an objective of "
-            "LinearSVC's kind."
+            "LinearSVC's kind. Compare it with another SVC."
         )
         raise UnsupportedError(message)
     loss = get_loss(model.loss if isinstance(model, SVC) else "hinge")

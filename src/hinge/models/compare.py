@@ -7,6 +7,7 @@ and a reference solution of the same problem gives the lower bound and the regio
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,20 @@ from hinge.errors import InvalidParameterError
 from hinge.estimators._data import class_weights, encode_labels
 from hinge.estimators._linear_model import proven_labels, scores, winners
 from hinge.labels import row_weights
-from hinge.models._judged import JudgedModel, judged_model, objective_differences
+from hinge.models._chosen_model import chosen_model
+from hinge.models._compared_machines import compare_machines
+from hinge.models._judged import (
+    JudgedModel,
+    judged_model,
+    objective_differences,
+    refuse_other_models,
+)
+from hinge.models._judged_machine import (
+    JudgedMachine,
+    judged_machine,
+    machine_differences,
+    needs_kernel_judge,
+)
 from hinge.models.comparison import Comparison, Standing
 from hinge.multiclass import Labels, class_problem
 from hinge.problem import Problem
@@ -45,19 +59,21 @@ def compare(
     Parameters
     ----------
     model_a, model_b : LinearSVC or SVC
-        Fitted ``LinearSVC``, or ``SVC(kernel="linear")`` with two classes or with
-        ``multiclass="ovr"``, of hinge or of ``sklearn.svm``. Their parameters must name the same
-        objective. An ``SVC`` is judged by its weights alone, without its dual coefficients.
+        Fitted models, of hinge or of ``sklearn.svm``, whose parameters must name the same
+        objective: two ``SVC`` with the same kernel, or two of ``LinearSVC`` and
+        ``SVC(kernel="linear")`` with two classes or with ``multiclass="ovr"``. The latter are
+        judged by their weights alone, without dual coefficients. Of a ``Pipeline`` give the last
+        step, and the rows as it sees them.
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-        The rows that they were fitted on.
+        The rows that they were fitted on; for ``kernel="precomputed"`` the kernel matrix.
     y : array-like of shape (n_samples,)
         The labels that they were fitted on.
     sample_weight : array-like of shape (n_samples,) or None, default=None
         The weights that they were fitted with.
     stop : Stop or None, default=None
-        How well to solve the reference problems, each; None is a relative gap of 1e-6 or, where
-        features are few, as small a one as rounding allows, within a minute. Whatever is
-        reached, the bounds of the result hold.
+        How well to solve the reference problems, each; None is a relative gap of 1e-6 or, of
+        linear models of few features, as small a one as rounding allows, within a minute.
+        Whatever is reached, the bounds of the result hold.
 
     Returns
     -------
@@ -76,16 +92,17 @@ def compare(
     >>> result.closer, round(result.difference, 1)
     ('b', 0.6)
     """
+    model_a, model_b = chosen_model(model_a), chosen_model(model_b)
+    refuse_other_models(model_a, "model_a")
+    refuse_other_models(model_b, "model_b")
+    if needs_kernel_judge(model_a, model_b):
+        return _of_machines(model_a, model_b, X, y, sample_weight, stop)
     a, b = judged_model(model_a, "model_a"), judged_model(model_b, "model_b")
-    differences = objective_differences(a, b)
-    if differences:
-        message = (
-            "model_a and model_b minimise different objectives, so neither is closer to the "
-            f"optimum: {'; '.join(differences)}. Fit both with the same parameters."
-        )
-        raise InvalidParameterError(message)
+    _refuse_differences(objective_differences(a, b))
     rows = Rows(X)
     labels = _labels(a, b, y, sample_weight, rows)
+    weights = class_weights(a.class_weight, labels.classes, labels.codes, labels.sample_weight)
+    labels = replace(labels, class_weight=weights)
     problems = [class_problem(rows, labels, a.objective, k) for k in range(labels.n_problems)]
     references = [
         _reference(problem, _start(a, b, k, rows.n_rows), stop)
@@ -113,10 +130,35 @@ def compare(
     )
 
 
+def _of_machines(
+    model_a: Any, model_b: Any, X: Any, y: ArrayLike, sample_weight: Any, stop: Stop | None
+) -> Comparison:
+    """Judge two kernel machines."""
+    a, b = judged_machine(model_a, "model_a"), judged_machine(model_b, "model_b")
+    _refuse_differences(machine_differences(a, b))
+    rows = Rows(X)
+    labels = _labels(a, b, y, sample_weight, rows)
+    labels = replace(labels, class_weight=a.class_weight)
+    return compare_machines(a, b, X, rows, labels, stop)
+
+
+def _refuse_differences(differences: list[str]) -> None:
+    if differences:
+        message = (
+            "model_a and model_b minimise different objectives, so neither is closer to the "
+            f"optimum: {'; '.join(differences)}. Fit both with the same parameters."
+        )
+        raise InvalidParameterError(message)
+
+
 def _labels(
-    a: JudgedModel, b: JudgedModel, y: ArrayLike, sample_weight: ArrayLike | None, rows: Rows
+    a: JudgedModel | JudgedMachine,
+    b: JudgedModel | JudgedMachine,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None,
+    rows: Rows,
 ) -> Labels:
-    """Return the labels and weights, after making sure that they are the models'."""
+    """Return labels and weights of the rows, after making sure that they are the models'."""
     classes, codes = encode_labels(y, "compare")
     if len(codes) != rows.n_rows:
         message = f"y has {len(codes)} labels; X has {rows.n_rows} rows."
@@ -125,11 +167,10 @@ def _labels(
         if not np.array_equal(model.classes, classes):
             message = f"{role} has classes {model.classes!r}; y has {classes!r}."
             raise InvalidParameterError(message)
-        if model.coef.shape[1] != rows.n_features:
-            message = f"{role} has {model.coef.shape[1]} features; X has {rows.n_features}."
+        if model.n_features != rows.n_features:
+            message = f"{role} has {model.n_features} features; X has {rows.n_features}."
             raise InvalidParameterError(message)
-    weights = row_weights(sample_weight, rows.n_rows)
-    return Labels(classes, codes, weights, class_weights(a.class_weight, classes, codes, weights))
+    return Labels(classes, codes, row_weights(sample_weight, rows.n_rows))
 
 
 def _start(a: JudgedModel, b: JudgedModel, number: int, n_rows: int) -> Point | None:

@@ -12,19 +12,17 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hinge.certificates import gap
-from hinge.certificates.kernel_foreign import ForeignMachine, foreign_gap, foreign_objective
+from hinge.certificates.kernel_foreign import foreign_gap, foreign_objective
 from hinge.estimators._data import rows_to_score
-from hinge.estimators._division import Division
 from hinge.estimators._kernel_options import kernel_objective
 from hinge.estimators.svc import SVC
 from hinge.kernels import Precomputed
 from hinge.models.definiteness import negative_curvature
 from hinge.models.fitted_machine import fitted_machine
-from hinge.models.kernel_machine import KernelMachine, class_slices, coefficient_row
-from hinge.models.kernel_machine import pairs as class_pairs
+from hinge.models.kernel_machine import KernelMachine
+from hinge.models.machine_functions import own_machine, point_of
 from hinge.models.support_rows import Found, find_support
 from hinge.models.verification import ProblemVerification, Verification
 from hinge.models.verified_numbers import differences, verified_labels
@@ -32,11 +30,7 @@ from hinge.multiclass import ClassesAgainstRest, ClassPairs, data_fingerprint
 from hinge.parameters import not_negative
 from hinge.problem import Problem
 from hinge.result import Certificate, Point, Status
-from hinge.rows import Rows
 from hinge.threads import thread_count
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _SLACK = 1e-6  # by which a violation may differ for another order of sums
 _NOT_FOUND = (
@@ -76,11 +70,11 @@ def verify_machine(model: SVC, X: Any, y: Any, sample_weight: Any) -> Verificati
             recomputed = _objective_only(machine, problem, number)
             found = differences(stated, recomputed, Point(np.zeros(0), 0.0), problem)
         else:
-            point = _point(machine, pairs, support.rows, number)
+            point = point_of(machine, pairs, support.rows, number)
             if support.is_exact:
                 recomputed = gap(problem, point, threads=threads, region=False)
             else:
-                own = _foreign(machine, number)
+                own = own_machine(machine, number)
                 recomputed = foreign_gap(problem, point, own, threads)
             found = differences(stated, recomputed, point, problem)
             is_solved = model.solutions_[number].status is Status.SOLVED
@@ -94,42 +88,11 @@ def verify_machine(model: SVC, X: Any, y: Any, sample_weight: Any) -> Verificati
     return Verification(tuple(problems), same, rows.n_rows, _reason(problems, support), assumed)
 
 
-def _point(machine: KernelMachine, pairs: Division, support: Ints, number: int) -> Point:
-    """Return the dual point of a problem, placed among the rows of the problem."""
-    ids = pairs.rows_of(number)
-    alpha = np.zeros(len(pairs.labels.codes))
-    terms, coefficients = _function(machine, number)
-    alpha[support[terms]] = np.abs(coefficients)
-    intercept = float(machine.sign * machine.intercept[number])
-    return Point(np.zeros(0), intercept, alpha if ids is None else alpha[ids])
-
-
-def _function(machine: KernelMachine, number: int) -> tuple[Ints, Floats]:
-    """Return which support vectors a function is a sum over, and their coefficients."""
-    if machine.is_against_rest:
-        return np.arange(machine.dual_coef.shape[1]), machine.dual_coef[number]
-    slices = class_slices(machine.n_support)
-    first, second = class_pairs(len(machine.classes))[number]
-    terms, coefficients = [], []
-    for own, other in ((first, second), (second, first)):
-        terms.append(np.arange(slices[own].start, slices[own].stop))
-        coefficients.append(machine.dual_coef[coefficient_row(own, other), slices[own]])
-    return np.concatenate(terms), np.concatenate(coefficients)
-
-
 def _objective_only(machine: KernelMachine, problem: Problem, number: int) -> Certificate:
     """Return a certificate that knows the objective, computed from the support vectors."""
     if machine.vectors is None:  # a kernel matrix of other rows does not know these
         return _unknown(math.nan)
-    return _unknown(foreign_objective(problem, _foreign(machine, number)).value)
-
-
-def _foreign(machine: KernelMachine, number: int) -> ForeignMachine:
-    """Return the machine of a problem with its own support vectors."""
-    terms, coefficients = _function(machine, number)
-    sign = machine.sign
-    vectors = Rows(machine.vectors[terms])
-    return ForeignMachine(vectors, sign * coefficients, float(sign * machine.intercept[number]))
+    return _unknown(foreign_objective(problem, own_machine(machine, number)).value)
 
 
 def _is_said_to_be_psd(machine: KernelMachine) -> bool:
