@@ -7,7 +7,7 @@ do not depend on each other: any number of threads gives the same bits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -50,7 +50,9 @@ class Fold:
     test_weight: Floats | None
 
 
-def make_folds(cv: Any, X: Any, labels: Labels, class_weight: Any) -> list[Fold]:
+def make_folds(
+    cv: Any, X: Any, labels: Labels, class_weight: Any, given: Mapping[str, Any] | None = None
+) -> list[Fold]:
     """Return the folds that ``cv`` stands for.
 
     Parameters
@@ -63,10 +65,12 @@ def make_folds(cv: Any, X: Any, labels: Labels, class_weight: Any) -> list[Fold]
         Labels and weights of all rows.
     class_weight : dict, "balanced" or None
         As in scikit-learn; "balanced" counts the rows that a fold trains on.
+    given : mapping or None, default=None
+        What else the splitter is called with.
     """
     y = labels.classes[labels.codes]
     n = len(labels.codes)
-    splits = check_cv(cv, y, classifier=True).split(X, y)
+    splits = check_cv(cv, y, classifier=True).split(X, y, **(given or {}))
     folds = []
     for number, (train, test) in enumerate(splits):
         counts = np.bincount(_numbers(train, n), minlength=n).astype(np.float64)

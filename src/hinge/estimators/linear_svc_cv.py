@@ -29,6 +29,7 @@ from hinge.estimators._folds import (
     make_folds,
     worst_gaps,
 )
+from hinge.estimators._grouped_folds import GroupedFolds
 from hinge.estimators._linear_model import LinearClassifier
 from hinge.estimators._listening import interruption
 from hinge.estimators._measure import ScoredAsChosen, measured
@@ -50,7 +51,7 @@ _OF_THE_MODEL = (
 _OF_THE_DATA = ("classes_", "n_features_in_", "feature_names_in_")
 
 
-class LinearSVCCV(ScoredAsChosen, LinearClassifier):
+class LinearSVCCV(GroupedFolds, ScoredAsChosen, LinearClassifier):
     """Linear support vector classification with C chosen by certified cross-validation.
 
     Every fold walks the values of C from small to large, each solved from its neighbour and each
@@ -216,7 +217,13 @@ class LinearSVCCV(ScoredAsChosen, LinearClassifier):
         self.time_limit = time_limit
         self.callback = callback
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> LinearSVCCV:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> LinearSVCCV:
         """Choose C by cross-validation and fit all rows with it.
 
         Parameters
@@ -227,6 +234,9 @@ class LinearSVCCV(ScoredAsChosen, LinearClassifier):
             Labels of any kind that can be put in order.
         sample_weight : array-like of shape (n_samples,) or None, default=None
             Not negative; weight 0 is a row that is absent, weight 2 a row that is there twice.
+        groups : array-like of shape (n_samples,) or None, default=None
+            The group of every row, for a splitter that keeps groups together, such as
+            ``GroupKFold``. With scikit-learn's metadata routing, ``cv`` must request them.
 
         Returns
         -------
@@ -244,7 +254,8 @@ class LinearSVCCV(ScoredAsChosen, LinearClassifier):
         refit, callback = boolean("refit", self.refit), checked_callback(self.callback)
         options = linear_options(self._machine(Cs[0]))
         rows, labels = training_data(self, X, y, sample_weight)
-        folds = make_folds(self.cv, X, labels, self.class_weight)
+        given = self._split_arguments(groups)
+        folds = make_folds(self.cv, X, labels, self.class_weight, given)
         tasks = (len(folds) + refit) * labels.n_problems
         clock = Clock(options.stop.seconds, tasks, options.threads)
         with listening() as flag:

@@ -18,6 +18,7 @@ from hinge.estimators._checks import callback as checked_callback
 from hinge.estimators._clock import Clock
 from hinge.estimators._data import training_data
 from hinge.estimators._folds import Fold, FoldEvent, make_folds
+from hinge.estimators._grouped_folds import GroupedFolds
 from hinge.estimators._kernel_folds import FoldFits, Grid, KernelFolds
 from hinge.estimators._kernel_model import KernelClassifier, machine_of
 from hinge.estimators._kernel_options import kernel_options, problems_at_once, solver_of
@@ -43,7 +44,7 @@ _OF_THE_MODEL = (
 )
 
 
-class SVCCV(ScoredAsChosen, KernelClassifier):
+class SVCCV(GroupedFolds, ScoredAsChosen, KernelClassifier):
     """Support vector classification with kernels, with C and gamma chosen by cross-validation.
 
     Every fold walks the values of C from small to large for every gamma, each solved from its
@@ -202,7 +203,13 @@ class SVCCV(ScoredAsChosen, KernelClassifier):
         self.time_limit = time_limit
         self.callback = callback
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> SVCCV:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> SVCCV:
         """Choose C, and gamma, by cross-validation and fit all rows with them.
 
         Parameters
@@ -213,6 +220,9 @@ class SVCCV(ScoredAsChosen, KernelClassifier):
             Labels of any kind that can be put in order.
         sample_weight : array-like of shape (n_samples,) or None, default=None
             Not negative; weight 0 is a row that is absent, weight 2 a row that is there twice.
+        groups : array-like of shape (n_samples,) or None, default=None
+            The group of every row, for a splitter that keeps groups together, such as
+            ``GroupKFold``. With scikit-learn's metadata routing, ``cv`` must request them.
 
         Returns
         -------
@@ -238,7 +248,8 @@ class SVCCV(ScoredAsChosen, KernelClassifier):
         machine = self._machine(grid.Cs[0])
         options = replace(resolved_options(options, rows), solver=solver_of(machine, at_once))
         grid.objective(options.objective, 0, 0)  # refuses gammas for a kernel that has none
-        folds = make_folds(self.cv, X, labels, self.class_weight)
+        given = self._split_arguments(groups)
+        folds = make_folds(self.cv, X, labels, self.class_weight, given)
         work = KernelFolds(rows, labels, folds, grid, options, at_once)
         n_tasks = (len(folds) * grid.shape[0] + refit) * len(pairs)
         clock = Clock(options.stop.seconds, n_tasks, work.workers)
