@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 
@@ -295,3 +296,30 @@ def test_a_check_that_raises_abandons_the_certificate() -> None:
     known = known_optimum()
     with pytest.raises(InterruptedError):
         gap(known.problem, known.point, check=check)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e200])
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+def test_notes_say_that_there_is_no_objective(value: float, intercept: str) -> None:
+    known = known_optimum("hinge", intercept, weighted=False, seed=0)
+    point = replace(known.point, coef=np.full_like(known.point.coef, value))
+    for dual in (None, known.point.dual_coef):
+        certificate = gap(known.problem, replace(point, dual_coef=dual))
+        assert not math.isfinite(certificate.primal)
+        assert certificate.gap == math.inf
+        assert certificate.notes[0].startswith("the objective is not finite: the weights")
+        assert not any("confirmed" in note for note in certificate.notes)
+
+
+def test_notes_name_an_intercept_that_is_not_finite() -> None:
+    X, y = np.eye(4), np.array([0, 1, 0, 1])
+    linear = Problem(X, y)
+    certificate = gap(linear, Point(np.zeros(4), math.nan))
+    assert certificate.notes[0].startswith("the objective is not finite: the weights, the intercep")
+    machine = Problem(X, y, kernel="linear")
+    certificate = gap(machine, Point(np.zeros(0), math.nan, np.zeros(4)))
+    assert certificate.notes == (
+        "the intercept is not finite, so that there is no objective and nothing is proven",
+    )
+    certificate = gap(machine, Point(np.zeros(0), 0.0, np.full(4, math.nan)))
+    assert certificate.notes[0].startswith("the dual point leaves its box")

@@ -50,6 +50,10 @@ Floats = NDArray[np.float64]
 
 PASSES = 2  # a certificate reads every stored value twice: scores, and the sum of the rows
 _NO_DUAL = "no dual point was given: the objective is confirmed, optimality is unproven"
+_NO_OBJECTIVE = (
+    "the objective is not finite: the weights, the intercept or decision values overflow or are "
+    "not numbers, so that nothing is proven"
+)
 
 
 @dataclass(frozen=True)
@@ -105,6 +109,9 @@ def gap(
             notes: tuple[str, ...] = (_NO_DUAL,)
         else:
             dual, dual_below, notes = _dual(problem, point.dual_coef, sums, primal_above)
+        if math.isnan(primal) or (math.isinf(primal) and not problem.is_hard):
+            told = notes if point.dual_coef is not None else ()  # there is nothing to confirm
+            notes = (_NO_OBJECTIVE, *told)
         values = Values(primal, primal_above, dual, dual_below)
         certificate = _certificate(problem, point, sums, values)
         where = None

@@ -37,6 +37,7 @@ from hinge.threads import single_threaded_blas
 
 Floats = NDArray[np.float64]
 
+_NO_INTERCEPT = "the intercept is not finite, so that there is no objective and nothing is proven"
 _NO_WEIGHTS = np.zeros(0)  # a kernel machine is its dual coefficients
 
 
@@ -56,7 +57,8 @@ def kernel_gap(
         pulls = problem.signs * point.dual_coef
         if not (np.isfinite(pulls).all() and math.isfinite(point.intercept)):
             nan, inf = math.nan, math.inf
-            return Certificate(nan, -inf, inf, inf, inf, inf, (OUTSIDE,))
+            note = OUTSIDE if math.isfinite(point.intercept) else _NO_INTERCEPT
+            return Certificate(nan, -inf, inf, inf, inf, inf, (note,))
         scores = training_scores(problem, point, threads, check)
         points = KernelPoints.of(problem, point)
         found = certificates_of(points, scores)[0]
