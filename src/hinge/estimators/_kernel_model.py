@@ -25,6 +25,7 @@ from hinge.estimators._kernel_options import wants_probability
 from hinge.estimators._scoring import scores_alone
 from hinge.estimators._settled_classes import checked_certificates, proven_classes
 from hinge.estimators._sigmoid import Sigmoid, coupled, shared_out
+from hinge.estimators._sparse_form import as_scikit_learn_has_it
 from hinge.kernels import Kernel, Linear, Precomputed
 from hinge.machines import Machine
 from hinge.multiclass.votes import class_values
@@ -201,7 +202,7 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
             return np.zeros((len(machine.intercept), self.n_features_in_))
         weights: Any = machine.coefficients.T @ machine.support.matrix
         if machine.support.is_sparse:
-            return sp.csr_array(weights)
+            return as_scikit_learn_has_it(sp.csr_array(weights))
         weights.flags.writeable = False  # a change of it would change nothing
         return weights
 

@@ -42,6 +42,7 @@ from hinge.estimators._kernel_options import (
 from hinge.estimators._listening import fit_listeners, fit_plan, interruption
 from hinge.estimators._options import FitOptions
 from hinge.estimators._progress import VIOLATION
+from hinge.estimators._sparse_form import as_scikit_learn_has_it
 from hinge.kernels import Kernel, Precomputed
 from hinge.multiclass import Approximation, ClassPairs, data_fingerprint
 from hinge.result import Certificate, Point, Solution, Status
@@ -129,17 +130,17 @@ class SVC(CallbackSupportMixin, KernelClassifier):
     ----------
     support_ : ndarray of int32 of shape (n_SV,)
         Numbers of the rows that are support vectors, in the order of their classes.
-    support_vectors_ : ndarray or sparse array of shape (n_SV, n_features)
+    support_vectors_ : ndarray or sparse matrix of shape (n_SV, n_features)
         The support vectors, as they were given; empty for ``kernel="precomputed"``.
     n_support_ : ndarray of int32 of shape (n_classes,)
         How many support vectors each class has.
-    dual_coef_ : ndarray or sparse array of shape (n_classes - 1, n_SV) or (n_classes, n_SV)
+    dual_coef_ : ndarray or sparse matrix of shape (n_classes - 1, n_SV) or (n_classes, n_SV)
         Coefficients of the support vectors times their signs, laid out as in scikit-learn. With
         ``multiclass="ovr"`` and three or more classes, row k has those of the machine of class k,
         zero where a support vector is only another's, positive for rows of the class.
     intercept_ : ndarray of shape (n_machines,)
         Intercepts, one for each pair of classes, or with ``multiclass="ovr"`` for each class.
-    coef_ : ndarray or sparse array of shape (n_machines, n_features)
+    coef_ : ndarray or sparse matrix of shape (n_machines, n_features)
         Weights of the features, if the kernel is linear.
     classes_ : ndarray of shape (n_classes,)
         The labels.
@@ -429,6 +430,8 @@ def machine_attributes(
     kernel = options.objective.kernel
     is_matrix = isinstance(kernel, Precomputed)
     vectors = np.zeros((0, 0)) if is_matrix else rows.take(found.rows.astype(np.int64)).matrix
+    if sp.issparse(vectors):
+        vectors = as_scikit_learn_has_it(vectors)
     return {
         "classes_": division.labels.classes,
         "kernel_": kernel,
@@ -461,4 +464,4 @@ def worst_solution(solutions: list[Solution]) -> Solution:
 
 def _like_rows(dual_coef: NDArray[np.float64], rows: Rows) -> Any:
     """Return coefficients as scikit-learn stores them: sparse where the rows are."""
-    return sp.csr_array(dual_coef) if rows.is_sparse else dual_coef
+    return as_scikit_learn_has_it(sp.csr_array(dual_coef)) if rows.is_sparse else dual_coef

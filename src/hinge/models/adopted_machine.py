@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from hinge.estimators._sparse_form import as_scikit_learn_has_it
 from hinge.estimators.svc import worst_solution
 from hinge.models.kernel_machine import KernelMachine
 from hinge.result import Solution, Status
@@ -29,7 +31,8 @@ def adopt(model: Any, machine: KernelMachine, n_rows: int | None = None) -> None
     model._gamma = float(getattr(machine.kernel, "gamma", 0.0))
     model._C_of_fit = float(model.C)
     model.approximations_ = None
-    model.support_vectors_ = np.zeros((0, 0)) if machine.vectors is None else machine.vectors
+    vectors = np.zeros((0, 0)) if machine.vectors is None else machine.vectors
+    model.support_vectors_ = as_scikit_learn_has_it(vectors) if sp.issparse(vectors) else vectors
     model.n_support_ = _narrow(machine.n_support)
     model.dual_coef_ = machine.dual_coef
     model.intercept_ = machine.intercept

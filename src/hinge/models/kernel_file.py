@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from hinge.errors import InvalidParameterError, ModelFileError
 from hinge.estimators._kernel_options import kernel_objective, kernel_options
+from hinge.estimators._sparse_form import as_scikit_learn_has_it
 from hinge.estimators.svc import SVC
 from hinge.kernels import Kernel, Precomputed
 from hinge.models.adopted_machine import adopt, store_solutions
@@ -201,7 +202,8 @@ def take_machine(fields: Fields, tensors: Tensors, budget: Budget) -> SVC:
     fields.finish()
     adopt(model, machine, n_rows)
     if is_sparse:
-        model.dual_coef_ = sp.csr_array(sparse_rows(machine.dual_coef))
+        dual_coef = sp.csr_array(sparse_rows(machine.dual_coef))
+        model.dual_coef_ = as_scikit_learn_has_it(dual_coef)
     _adopt_weights(model, tensors)
     store_solutions(model, solutions)
     if summary != certificate_summary(model.certificate_):
