@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 from tests.cli.running import Shell
 
-from hinge.models import load, read_liblinear
+from hinge import SVC
+from hinge.models import load, read_liblinear, save
 
 
 def test_text_there_and_back(shell: Shell, trained: Path) -> None:
@@ -42,6 +44,21 @@ def test_onnx(shell: Shell, trained: Path) -> None:
     run = shell("export", trained, "m.onnx", "--json")
     assert run.data == {"target": "m.onnx", "format": "onnx"}
     onnx.checker.check_model(onnx.load("m.onnx"))
+
+
+def test_onnx_loses_probabilities_and_says_so(shell: Shell) -> None:
+    pytest.importorskip("onnx", reason="the extra onnx is not installed")
+    X, y = np.random.default_rng(0).normal(size=(40, 3)), np.arange(40) % 2
+    model = SVC(probability=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # of scikit-learn's end of the parameter
+        save(model.fit(X, y), "with.hinge")
+    run = shell("export", "with.hinge", "m.onnx")
+    assert run.code == 0
+    assert run.err == (
+        "hinge: note: the probabilities of the model are not in the graph: it gives labels and "
+        "decision values.\n"
+    )
 
 
 def test_a_name_that_does_not_tell(shell: Shell, trained: Path) -> None:

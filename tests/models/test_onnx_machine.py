@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,28 @@ from tests.models.test_onnx_export import run
 
 from hinge.errors import UnsupportedError
 from hinge.estimators.svc import SVC
+from hinge.kernels import (
+    RBF,
+    CallableKernel,
+    Kernel,
+    Laplacian,
+    Linear,
+    Normalised,
+    Polynomial,
+    Sigmoid,
+)
 from hinge.models import onnx_export, write_onnx
+from hinge.models.fitted_machine import fitted_machine
+from hinge.models.onnx_kernels import add_kernel
+from hinge.models.onnx_parts import GraphParts
+
+onnx = pytest.importorskip("onnx", reason="the extra onnx is not installed")
 
 
 @pytest.mark.parametrize("form", ["dense", "sparse", "float32"])
 @pytest.mark.parametrize("shape", ["ovr", "ovo"])
 @pytest.mark.parametrize("n_classes", [2, 4])
-@pytest.mark.parametrize("kernel", LIBSVM_KERNELS)
+@pytest.mark.parametrize("kernel", [*LIBSVM_KERNELS, "laplacian", "chi2", "normalised"])
 def test_the_same_machine(
     kernel: str, n_classes: int, shape: str, form: str, tmp_path: Path
 ) -> None:
@@ -43,11 +59,38 @@ def test_distances_stay_right_far_from_the_origin(tmp_path: Path) -> None:
     assert np.abs(values - model.decision_function(X)).max() < 1e-9
 
 
-def test_kernels_that_have_no_graph_are_refused(tmp_path: Path) -> None:
-    for kernel in ("laplacian", "chi2", "normalised"):
-        with pytest.raises(UnsupportedError, match=rf"a {kernel} kernel cannot be written as ONNX"):
-            write_onnx(machine(kernel).model, tmp_path / "m.onnx")
-    assert list(tmp_path.iterdir()) == []
+@pytest.mark.parametrize(
+    "core",
+    [Linear(), Polynomial(3, 0.2, 0.5), Sigmoid(0.1, 0.25), RBF(0.3), Laplacian(0.2)],
+    ids=lambda core: core.name,
+)
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_normalised_kernels(core: Kernel, n_classes: int, tmp_path: Path) -> None:
+    made = machine("linear", n_classes)
+    X = made.X.copy()
+    X[0] = 0.0  # an image without length, where the kernel has no constant
+    model = SVC(kernel=Normalised(core)).fit(X, made.y)
+    write_onnx(model, tmp_path / "m.onnx")
+    labels, values = run(tmp_path / "m.onnx", X)
+    assert np.abs(values - model.decision_function(X)).max() <= rounding(model, X)
+    np.testing.assert_array_equal(labels, model.predict(X))
+
+
+def test_a_loop_over_features_takes_any_number_of_rows(tmp_path: Path) -> None:
+    made = machine("chi2", 4)
+    write_onnx(made.model, tmp_path / "m.onnx")
+    for count in (1, 2, 60):
+        labels, values = run(tmp_path / "m.onnx", made.X[:count])
+        assert values.shape == (count, 4)
+        np.testing.assert_array_equal(labels, made.model.predict(made.X[:count]))
+
+
+def test_kernels_that_have_no_graph_are_refused() -> None:
+    function = CallableKernel(np.dot)
+    for kernel in (function, Normalised(function)):
+        made = replace(fitted_machine(machine().model), kernel=kernel)
+        with pytest.raises(UnsupportedError, match=r"kernel cannot be written as ONNX; linear, po"):
+            add_kernel(GraphParts(onnx), made)
 
 
 def test_what_does_not_fit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 
 from hinge.cli._errors import Exit, UsageError
@@ -73,6 +74,11 @@ def export(settings: ExportSettings) -> int:
         raise UsageError(message)
     else:
         write_onnx(model, settings.target)
+        if np.size(getattr(model, "probA_", ())):
+            settings.output().note(
+                "the probabilities of the model are not in the graph: it gives labels and decision "
+                "values."
+            )
     size = settings.target.stat().st_size
     text = aligned([(str(form), f"{settings.target} ({size:,} bytes)")])
     settings.output().result(text, {"target": str(settings.target), "format": str(form)})

@@ -45,8 +45,8 @@ def write_onnx(
     Parameters
     ----------
     model : LinearSVC, LinearSVCCV, SVC or SVCCV
-        A fitted model of hinge; an ``SVC`` with a linear, polynomial, RBF, sigmoid or precomputed
-        kernel.
+        A fitted model of hinge; the kernel of an ``SVC`` must be one of hinge's own, normalised or
+        not, and no function.
     path : str or path-like
         The file; one that exists is replaced at once and whole.
     dtype : {numpy.float64, numpy.float32}, default=numpy.float64
@@ -80,7 +80,15 @@ def write_onnx(
     decision value differs by ``sum |c_i| e``, where e is the error of a kernel value: that of its
     exponent or inner product, ``2 (n + 8) u`` times the sizes of the products in it (for RBF:
     gamma times the squared distances of row and support vector from the middle of the support
-    vectors), times the slope of the function. A value of zero is the second class there.
+    vectors), times the slope of the function. A value of zero is the second class there. Sums of
+    the Laplacian and the chi-squared kernel have positive terms alone: ``2 (n + 8) u`` times the
+    exponent. A row that a normalised kernel refuses has decision values that are not numbers.
+
+    A kernel takes memory for a few numbers of each row and support vector, whatever the number of
+    features.
+
+    Probabilities of an ``SVC(probability=True)`` are not in the graph. LIBSVM's format has them
+    (:func:`write_libsvm`), and hinge's own.
 
     Feature names, if there are any, are in the file's metadata under ``feature_names``. ONNX has
     no place for a certificate; the file format of hinge has (``hinge.save``).

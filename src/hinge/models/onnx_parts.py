@@ -50,3 +50,33 @@ class GraphParts:
             Numbers, or labels.
         """
         self.constants[name] = self._onnx.numpy_helper.from_array(np.asarray(values), name)
+
+    def number(self, value: float) -> Any:
+        """Return a number of double precision, as an attribute of an operator.
+
+        Parameters
+        ----------
+        value : float
+            The number.
+        """
+        return self._onnx.numpy_helper.from_array(np.array([value]))
+
+    def part(self) -> GraphParts:
+        """Return the parts of a graph inside this one, which knows the names of this one."""
+        return GraphParts(self._onnx)
+
+    def as_graph(
+        self, name: str, inputs: list[tuple[str, int, Any]], outputs: list[tuple[str, int, Any]]
+    ) -> Any:
+        """Return the nodes as a graph.
+
+        Parameters
+        ----------
+        name : str
+            Name of the graph.
+        inputs, outputs : list of tuple
+            Name, type and shape of each.
+        """
+        helper = self._onnx.helper
+        ends = [[helper.make_tensor_value_info(*one) for one in some] for some in (inputs, outputs)]
+        return helper.make_graph(self.nodes, name, *ends, list(self.constants.values()))
