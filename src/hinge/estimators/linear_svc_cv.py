@@ -18,6 +18,7 @@ from hinge.estimators._checks import callback as checked_callback
 from hinge.estimators._clock import Clock
 from hinge.estimators._convergence import falling_short
 from hinge.estimators._data import training_data
+from hinge.estimators._fold_display import refit_display, shown_steps
 from hinge.estimators._folds import (
     Fold,
     FoldEvent,
@@ -34,6 +35,7 @@ from hinge.estimators._linear_model import LinearClassifier
 from hinge.estimators._listening import interruption
 from hinge.estimators._measure import ScoredAsChosen, measured
 from hinge.estimators._options import FitOptions, linear_options
+from hinge.estimators._progress import GAP
 from hinge.estimators._scoring import folds_interruption, no_score, spread_values
 from hinge.estimators.linear_svc import LinearSVC
 from hinge.multiclass import Labels, Plan, data_fingerprint, solve_one_vs_rest
@@ -95,6 +97,9 @@ class LinearSVCCV(GroupedFolds, ScoredAsChosen, LinearClassifier):
         Name of a solver, or a configured one from ``hinge.solvers``.
     intercept : {"free", "none"} or None, default=None
         None is scikit-learn's penalised intercept, ``"free"`` is not penalised.
+    verbose : bool or int, default=False
+        Above 0, show progress on stderr: lines for the folds, and the fit of all rows as
+        :class:`LinearSVC` does.
     n_jobs : int or None, default=None
         Threads, which share out folds and classes, and the work on each if these are fewer; -1 is
         every core. The result has the same bits for any number.
@@ -193,6 +198,7 @@ class LinearSVCCV(GroupedFolds, ScoredAsChosen, LinearClassifier):
         max_iter: int = 1000,
         solver: str | Solver = "auto",
         intercept: str | None = None,
+        verbose: bool | int = False,
         n_jobs: int | None = None,
         time_limit: float | None = None,
         callback: Callable[[FoldEvent], Any] | None = None,
@@ -213,6 +219,7 @@ class LinearSVCCV(GroupedFolds, ScoredAsChosen, LinearClassifier):
         self.max_iter = max_iter
         self.solver = solver
         self.intercept = intercept
+        self.verbose = verbose
         self.n_jobs = n_jobs
         self.time_limit = time_limit
         self.callback = callback
@@ -251,7 +258,8 @@ class LinearSVCCV(GroupedFolds, ScoredAsChosen, LinearClassifier):
         """
         began = time.perf_counter()
         Cs = spread_values(self.Cs)
-        refit, callback = boolean("refit", self.refit), checked_callback(self.callback)
+        refit = boolean("refit", self.refit)
+        callback = shown_steps(self, GAP, checked_callback(self.callback))
         options = linear_options(self._machine(Cs[0]))
         rows, labels = training_data(self, X, y, sample_weight)
         given = self._split_arguments(groups)
@@ -363,8 +371,11 @@ class LinearSVCCV(GroupedFolds, ScoredAsChosen, LinearClassifier):
         objective = replace(options.objective, C=self.C_)
         seconds = clock.share()
         stop = replace(options.stop, seconds=seconds)
-        plan = Plan(options.solver, stop, options.seed, options.threads)
-        solutions = solve_one_vs_rest(rows, labels, objective, warm, plan, flag)
+        numbers = range(labels.n_problems)
+        names = [labels.classes[labels.positive_class(number)] for number in numbers]
+        with refit_display(self, names, GAP) as listeners:
+            plan = Plan(options.solver, stop, options.seed, options.threads, listeners)
+            solutions = solve_one_vs_rest(rows, labels, objective, warm, plan, flag)
         machine = self._fitted_machine(self.C_, solutions, labels)
         machine.data_fingerprint_ = data_fingerprint(rows, labels)
         self._adopt(machine)

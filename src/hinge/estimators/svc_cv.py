@@ -17,6 +17,7 @@ from hinge.estimators._checks import boolean
 from hinge.estimators._checks import callback as checked_callback
 from hinge.estimators._clock import Clock
 from hinge.estimators._data import training_data
+from hinge.estimators._fold_display import refit_display, shown_steps
 from hinge.estimators._folds import Fold, FoldEvent, make_folds
 from hinge.estimators._grouped_folds import GroupedFolds
 from hinge.estimators._kernel_folds import FoldFits, Grid, KernelFolds
@@ -25,6 +26,7 @@ from hinge.estimators._kernel_options import kernel_options, problems_at_once, s
 from hinge.estimators._listening import interruption
 from hinge.estimators._measure import ScoredAsChosen, measured
 from hinge.estimators._options import FitOptions
+from hinge.estimators._progress import VIOLATION
 from hinge.estimators._scoring import folds_interruption, no_score, spread_values
 from hinge.estimators.svc import SVC, machine_attributes, resolved_options
 from hinge.kernels import Kernel
@@ -94,6 +96,9 @@ class SVCCV(GroupedFolds, ScoredAsChosen, KernelClassifier):
         Loss of a margin.
     solver : str or Solver, default="auto"
         Name of a solver for kernels, or a configured one from ``hinge.solvers``.
+    verbose : bool or int, default=False
+        Above 0, show progress on stderr: lines for the folds, and the fit of all rows as
+        :class:`SVC` does.
     n_jobs : int or None, default=None
         Threads, which share out pairs of classes, or the work on one; -1 is every core. The
         result has the same bits for any number.
@@ -177,6 +182,7 @@ class SVCCV(GroupedFolds, ScoredAsChosen, KernelClassifier):
         random_state: Any = None,
         loss: str = "hinge",
         solver: str | Solver = "auto",
+        verbose: bool | int = False,
         n_jobs: int | None = None,
         time_limit: float | None = None,
         callback: Callable[[FoldEvent], Any] | None = None,
@@ -199,6 +205,7 @@ class SVCCV(GroupedFolds, ScoredAsChosen, KernelClassifier):
         self.random_state = random_state
         self.loss = loss
         self.solver = solver
+        self.verbose = verbose
         self.n_jobs = n_jobs
         self.time_limit = time_limit
         self.callback = callback
@@ -239,7 +246,8 @@ class SVCCV(GroupedFolds, ScoredAsChosen, KernelClassifier):
         grid = Grid(
             spread_values(self.Cs), None if self.gammas is None else values_of_gamma(self.gammas)
         )
-        refit, callback = boolean("refit", self.refit), checked_callback(self.callback)
+        refit = boolean("refit", self.refit)
+        callback = shown_steps(self, VIOLATION, checked_callback(self.callback))
         options = kernel_options(self._machine(grid.Cs[0]))
         rows, labels = training_data(self, X, y, sample_weight)
         pairs = ClassPairs(labels)
@@ -378,7 +386,10 @@ class SVCCV(GroupedFolds, ScoredAsChosen, KernelClassifier):
         """Fit all rows with the best values and store the model."""
         own = replace(options, objective=grid.objective(options.objective, *best))
         warm = [None] * len(pairs)
-        solutions = solve_one_vs_one(rows, pairs, own.objective, warm, plan, flag)
+        names = [pairs.label(number) for number in range(len(pairs))]
+        with refit_display(self, names, VIOLATION) as listeners:
+            shown = replace(plan, listeners=listeners)
+            solutions = solve_one_vs_one(rows, pairs, own.objective, warm, shown, flag)
         machine = self._machine(self.C_, self.gamma_)
         machine.approximations_ = None
         machine._store(solutions, pairs, rows, own)
