@@ -1,10 +1,12 @@
-"""Numbers that a caller sets: read once, or refused with the name and the value."""
+"""Numbers and switches that a caller sets: read once, or refused with the name and the value."""
 
 from __future__ import annotations
 
 import math
 import numbers
 from typing import Any
+
+import numpy as np
 
 from hinge.errors import InvalidParameterError
 
@@ -49,6 +51,14 @@ def not_negative(value: Any, name: str) -> float:
         message = f"{name} must not be negative; got {value!r}."
         raise InvalidParameterError(message)
     return number
+
+
+def boolean(value: Any, name: str) -> bool:
+    """Return the value, which is True or False and no word for it, or raise."""
+    if not isinstance(value, bool | np.bool_):
+        message = f"{name} must be True or False; got {value!r}."
+        raise InvalidParameterError(message)
+    return bool(value)
 
 
 def count(value: Any, name: str) -> int:

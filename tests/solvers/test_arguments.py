@@ -9,7 +9,7 @@ import pytest
 
 import hinge
 from hinge import InvalidParameterError, Point, Problem, Solution, Stop
-from hinge.solvers import Event, Newton
+from hinge.solvers import SMO, Decomposition, DualCoordinate, Event, Gradient, Newton, Pegasos
 
 X = np.array([[0.0], [1.0], [2.0], [3.0]])
 Y = [0, 0, 1, 1]
@@ -25,6 +25,13 @@ def solution(problem: Problem) -> Solution:
     return hinge.solve(problem)
 
 
+SWITCHES = {
+    "dual-coordinate": (DualCoordinate, ("shrinking", "screening", "extrapolation")),
+    "decomposition": (Decomposition, ("shrinking",)),
+    "smo": (SMO, ("shrinking",)),
+    "gradient": (Gradient, ("undo",)),
+    "pegasos": (Pegasos, ("index", "project", "replacement")),
+}
 CALLS = {
     "hinge.solve": hinge.solve,
     "hinge.path": lambda problem, **options: hinge.path(problem, [0.1, 1.0], **options),
@@ -139,3 +146,14 @@ def test_long_values_are_cut(problem: Problem) -> None:
     with pytest.raises(InvalidParameterError) as caught:
         hinge.solve(problem, stop=list(range(10_000)))
     assert len(str(caught.value)) < 200
+
+
+@pytest.mark.parametrize("value", ["none", "False", None, 0])
+@pytest.mark.parametrize("solver", SWITCHES)
+def test_switches_are_true_or_false(solver: str, value: Any) -> None:
+    kind, names = SWITCHES[solver]
+    for name in names:
+        with pytest.raises(InvalidParameterError) as caught:
+            kind(**{name: value})
+        assert str(caught.value) == f"{name} must be True or False; got {value!r}."
+        assert getattr(kind(**{name: np.False_}), name) is False

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hinge import parameters
 from hinge.errors import InvalidParameterError, unknown_name
 from hinge.parameters import count
 
@@ -40,10 +41,7 @@ def boolean(name: str, value: Any) -> bool:
     value : object
         What the caller passed.
     """
-    if not isinstance(value, bool | np.bool_):
-        message = f"{name} must be True or False; got {value!r}."
-        raise InvalidParameterError(message)
-    return bool(value)
+    return parameters.boolean(value, name)
 
 
 def callback(value: Any) -> Callable[[Any], Any] | None:

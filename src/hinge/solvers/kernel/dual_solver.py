@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from hinge.parameters import positive
+from hinge.parameters import boolean, positive
 from hinge.problem import Problem
 from hinge.result import Point, Progress
 from hinge.solvers.kernel.carry import covered_rows, take_over
@@ -59,7 +59,7 @@ class DualSolver(Solver):
         self, cache_mb: float = 200.0, shrinking: bool = True, tolerance: float = 1e-3
     ) -> None:
         self.cache_mb = positive(cache_mb, "cache_mb")
-        self.shrinking = bool(shrinking)
+        self.shrinking = boolean(shrinking, "shrinking")
         self.tolerance = positive(tolerance, "tolerance")
 
     def supports(self, problem: Problem) -> Support:  # noqa: ARG002

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from hinge._native import core
 from hinge.errors import unknown_name
-from hinge.parameters import not_negative
+from hinge.parameters import boolean, not_negative
 from hinge.problem import Intercept, Problem
 from hinge.result import Point, Progress
 from hinge.solvers.linear.balance import balance
@@ -200,9 +200,9 @@ class DualCoordinate(Solver):
         if order not in _ORDERS:
             raise unknown_name(order, "order", list(_ORDERS))
         self.order = order
-        self.shrinking = shrinking
-        self.screening = screening
-        self.extrapolation = extrapolation
+        self.shrinking = boolean(shrinking, "shrinking")
+        self.screening = boolean(screening, "screening")
+        self.extrapolation = boolean(extrapolation, "extrapolation")
         self.aim = not_negative(aim, "aim")
 
     @classmethod

@@ -34,7 +34,7 @@ from hinge.block_map import map_blocks
 from hinge.bounds import Bound, ResortPolicy
 from hinge.bounds.products import combine, dot
 from hinge.losses import optimal_intercepts
-from hinge.parameters import not_negative, positive
+from hinge.parameters import boolean, not_negative, positive
 from hinge.problem import Intercept, Problem
 from hinge.result import Point, Progress
 from hinge.rows import Block
@@ -161,7 +161,7 @@ class Gradient(Solver):
         self.bound = bound
         self.length = positive(length, "length")
         self.eps = not_negative(eps, "eps")
-        self.undo = bool(undo)
+        self.undo = boolean(undo, "undo")
         self.policy = policy
 
     def supports(self, problem: Problem) -> Support:

@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 
 from hinge._native import core
 from hinge.errors import InvalidParameterError
-from hinge.parameters import count
+from hinge.parameters import boolean, count
 from hinge.problem import Intercept, Problem
 from hinge.result import Point, Progress
 from hinge.solvers.protocol import Solver, State, Support
@@ -165,9 +165,9 @@ class Pegasos(Solver):
         replacement: bool = False,
     ) -> None:
         self.batch = _check_batch(batch)
-        self.index = bool(index)
-        self.project = bool(project)
-        self.replacement = bool(replacement)
+        self.index = boolean(index, "index")
+        self.project = boolean(project, "project")
+        self.replacement = boolean(replacement, "replacement")
 
     def supports(self, problem: Problem) -> Support:
         """Return whether the loss is the hinge and every weight is in the norm."""
