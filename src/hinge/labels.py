@@ -141,6 +141,19 @@ def plain_labels(y: Any) -> Any:
     return np.asarray(y) if module in {"pyarrow", "polars"} else y
 
 
+def shown(label: Any) -> str:
+    """Return a label as messages show it: a number as one writes it, text in quotes.
+
+    Parameters
+    ----------
+    label : object
+        A label, as it stands in an array of them.
+    """
+    if isinstance(label, np.datetime64 | np.timedelta64):
+        return str(label)  # item() makes some of them whole numbers that mean nothing
+    return repr(label.item() if isinstance(label, np.generic) else label)
+
+
 def encoded(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.integer[Any]]]:
     """Return the distinct labels, sorted, and every row's position among them.
 
@@ -190,8 +203,8 @@ def refuse_missing(labels: NDArray[Any]) -> None:
         return
     if missing.any():
         row = int(np.flatnonzero(missing)[0])
-        label = labels[row].item() if isinstance(labels[row], np.generic) else labels[row]
-        message = f"y holds {label!r} in row {row}; labels must not be missing (NaN, inf, None)."
+        label = shown(labels[row])
+        message = f"y holds {label} in row {row}; labels must not be missing (NaN, inf, None)."
         raise InvalidLabelsError(message)
 
 

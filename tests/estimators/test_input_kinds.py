@@ -326,7 +326,7 @@ def test_missing_labels_are_refused(missing: Any) -> None:
         (np.ones((60, 1)), r"sample_weight must be 1D array or scalar, got 2D array"),
         (np.zeros(60), r"all of them are zero"),
         (["heavy"] * 60, r"sample_weight cannot be read as numbers"),
-        (np.arange(60) % 2, r"class .*0.* has no row of positive weight"),
+        (np.arange(60) % 2, r"^class 0 has no row of positive weight"),
     ],
 )
 def test_weights_that_cannot_be_used(weights: Any, message: str) -> None:

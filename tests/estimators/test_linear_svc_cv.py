@@ -257,7 +257,7 @@ def test_ctrl_c_during_the_last_fit_keeps_a_model(monkeypatch: Any) -> None:
         ({"refit": "yes"}, "refit must be True or False; got 'yes'."),
         ({"cv": []}, "cv must give at least one split"),
         ({"cv": [([0, 1, 500], [2])]}, "cv gives row 500 of 150; rows are numbered from 0."),
-        ({"cv": [([0], [1, 2])]}, "split 0 of cv trains on no row of class"),
+        ({"cv": [([0], [1, 2])]}, r"split 0 of cv trains on no row of class 0\. Use fewer"),
         ({"cv": [(range(150), [])]}, "split 0 of cv holds out no row of positive weight"),
         ({"scoring": lambda *_: np.nan}, "nothing to choose. Use another scoring"),
     ],

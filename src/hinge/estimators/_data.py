@@ -19,7 +19,7 @@ from hinge.errors import (
     InvalidWeightsError,
 )
 from hinge.ingest import canonical, refuse_text, target_dtype
-from hinge.labels import encoded, plain_labels, refuse_missing, row_weights
+from hinge.labels import encoded, plain_labels, refuse_missing, row_weights, shown
 from hinge.multiclass import Labels
 from hinge.rows import Rows
 
@@ -155,8 +155,8 @@ def class_weights(
     bad = np.flatnonzero(~((weights > 0) & np.isfinite(weights)))
     if len(bad):
         message = (
-            f"class_weight gives class {classes[bad[0]]!r} the weight {float(weights[bad[0]])!r}; "
-            "it must be finite and greater than 0."
+            f"class_weight gives class {shown(classes[bad[0]])} the weight "
+            f"{float(weights[bad[0]])!r}; it must be finite and greater than 0."
         )
         raise InvalidParameterError(message)
     return weights
@@ -247,7 +247,7 @@ def _refuse_class_without_weight(
     empty = np.flatnonzero(totals == 0)
     if len(empty):
         message = (
-            f"class {classes[empty[0]]!r} has no row of positive weight, so it cannot be learned "
-            "as a class. Give one of its rows a sample_weight above 0, or drop its rows."
+            f"class {shown(classes[empty[0]])} has no row of positive weight, so it cannot be "
+            "learned as a class. Give one of its rows a sample_weight above 0, or drop its rows."
         )
         raise InvalidWeightsError(message)

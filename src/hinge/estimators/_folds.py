@@ -20,6 +20,7 @@ from hinge.errors import InvalidParameterError
 from hinge.estimators._clock import Clock
 from hinge.estimators._data import class_weights
 from hinge.estimators._options import FitOptions
+from hinge.labels import shown
 from hinge.multiclass import Labels, class_problem
 from hinge.multiclass.workers import HandOver, call_here, map_in_threads
 from hinge.result import Solution, Status
@@ -107,8 +108,8 @@ def _check_fold(
     empty = np.flatnonzero(totals == 0)
     if len(empty):
         message = (
-            f"split {number} of cv trains on no row of class {labels.classes[empty[0]]!r}. Use "
-            "fewer folds, a stratified cv, or drop classes with too few rows."
+            f"split {number} of cv trains on no row of class {shown(labels.classes[empty[0]])}. "
+            "Use fewer folds, a stratified cv, or drop classes with too few rows."
         )
         raise InvalidParameterError(message)
     if n_test == 0 or (test_weight is not None and not np.any(test_weight > 0)):

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Any
-
-import numpy as np
 
 from hinge.errors import NotSeparableError
+from hinge.labels import shown
 from hinge.multiclass import Labels
 from hinge.result import Solution, Status
 
@@ -26,8 +24,8 @@ def refuse_not_separable(solutions: list[Solution], labels: Labels) -> None:
         if solution.status is not Status.NOT_SEPARABLE:
             continue
         positive = labels.positive_class(number)
-        label = _shown(labels.classes[positive])
-        others = "the rest" if len(labels.classes) > 2 else f"class {_shown(labels.classes[0])}"
+        label = shown(labels.classes[positive])
+        others = "the rest" if len(labels.classes) > 2 else f"class {shown(labels.classes[0])}"
         notes = "; ".join(solution.certificate.notes)
         is_exact = solution.certificate.dual == math.inf
         found = f", and there is none. Proof: {notes}" if is_exact else f". None was found: {notes}"
@@ -36,7 +34,3 @@ def refuse_not_separable(solutions: list[Solution], labels: Labels) -> None:
             f"other{found}. Use a finite C, for example C=1000."
         )
         raise NotSeparableError(message, solution)
-
-
-def _shown(label: Any) -> str:
-    return repr(label.item() if isinstance(label, np.generic) else label)
