@@ -171,6 +171,16 @@ def test_one_class_only(shell: Shell) -> None:
     assert "class" in run.err.splitlines()[-1]
 
 
+@pytest.mark.parametrize(
+    "words", [("train",), ("train", "--kernel", "rbf"), ("path",), ("path", "--cv", "2")]
+)
+def test_labels_that_are_no_classes(shell: Shell, words: tuple[str, ...]) -> None:
+    write_rows(Path("rows.svm"), ["1.5 1:1", "1.9 1:2", "1.5 1:3", "1.9 1:4"])
+    run = shell(*words, "rows.svm", "--quiet")
+    assert run.code == 1
+    assert run.err.startswith("hinge: error: Unknown label type: continuous. y holds 1.5 in row 0")
+
+
 def test_names_with_escapes_do_not_reach_the_terminal(shell: Shell) -> None:
     run = shell("train", "\x1b[31mred.svm")
     assert run.code == 1

@@ -17,7 +17,15 @@ from sklearn.base import clone
 from sklearn.utils.fixes import parse_version
 from tests.estimators.data import three_classes, two_classes
 
-from hinge import SVC, InvalidDataError, InvalidLabelsError, InvalidWeightsError, LinearSVC
+from hinge import (
+    SVC,
+    SVCCV,
+    InvalidDataError,
+    InvalidLabelsError,
+    InvalidWeightsError,
+    LinearSVC,
+    LinearSVCCV,
+)
 from hinge.estimators._data import rows_to_score
 
 NAMES = ["a", "b", "c", "d", "e"]
@@ -237,8 +245,10 @@ def test_labels_of_a_regression() -> None:
         expected = contextlib.nullcontext()  # it says nothing of any
     with expected:
         LinearSVC(max_iter=0, tol=0.0).fit(X, numbers)
-    with pytest.raises(ValueError, match="Unknown label type: continuous"):
-        LinearSVC().fit(X, np.linspace(0.0, 1.0, len(X)))
+    message = r"Unknown label type: continuous\. y holds 0\.5 in row 3, which is no class; use"
+    for model in (LinearSVC(), SVC(), LinearSVCCV(), SVCCV()):
+        with pytest.raises(InvalidLabelsError, match=message):
+            model.fit(X, np.r_[0.0, 1.0, 2.0, np.linspace(0.5, 0.6, len(X) - 3)])
 
 
 @pytest.mark.filterwarnings("ignore:invalid value encountered in cast")  # of 1e300, by scikit-learn

@@ -114,7 +114,7 @@ def encode_labels(y: Any, name: str = "The model") -> tuple[NDArray[Any], NDArra
         refuse_missing(labels)
     classes, codes = encoded(labels)
     if not _are_whole_numbers(labels) or 2 * len(classes) > len(labels):
-        check_classification_targets(labels)
+        _refuse_other_than_classes(labels)
     if len(classes) < 2:
         message = (
             f"{name} needs samples of at least 2 classes; y contains only one class: "
@@ -122,6 +122,23 @@ def encode_labels(y: Any, name: str = "The model") -> tuple[NDArray[Any], NDArra
         )
         raise InvalidLabelsError(message)
     return classes, codes.astype(np.min_scalar_type(len(classes)))
+
+
+def _refuse_other_than_classes(labels: NDArray[Any]) -> None:
+    """Refuse labels that scikit-learn does not take for classes, such as 1.5, and show one."""
+    try:
+        check_classification_targets(labels)
+    except ValueError as error:
+        message = str(error)
+        if labels.ndim == 1 and labels.dtype.kind == "f":
+            is_class = (np.abs(labels) < _MOST_WHOLE) & (np.trunc(labels) == labels)
+            row = int(np.argmin(is_class))
+            # The first words are scikit-learn's, whose checks of estimators look for them.
+            message = (
+                f"Unknown label type: continuous. y holds {shown(labels[row])} in row {row}, which "
+                "is no class; use whole numbers or names for classes."
+            )
+        raise InvalidLabelsError(message) from error
 
 
 def class_weights(
