@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
+
+import pytest
 
 import hinge
 
@@ -34,3 +37,9 @@ def test_promised_names_live_in_the_package() -> None:
     }
     assert homes
     assert {name: home for name, home in homes.items() if not home.startswith("hinge.")} == {}
+
+
+@pytest.mark.parametrize("name", ["data", "kernels", "models"])
+def test_completion_offers_the_public_names_of_a_package(name: str) -> None:
+    package = importlib.import_module(f"hinge.{name}")
+    assert dir(package) == sorted(package.__all__)

@@ -20,3 +20,7 @@ __all__ = [
     "write_libsvm",
     "write_shards",
 ]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

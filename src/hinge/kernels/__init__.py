@@ -101,3 +101,7 @@ def with_gamma(kernel: Kernel, gamma: float) -> Kernel:
         message = f"the kernel {kernel!r} has no gamma to change; leave gammas out."
         raise UnsupportedError(message)
     return replace(kernel, gamma=gamma)  # type: ignore[type-var]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

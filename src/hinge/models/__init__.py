@@ -38,3 +38,7 @@ __all__ = [
     "write_libsvm",
     "write_onnx",
 ]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)
