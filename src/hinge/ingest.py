@@ -38,8 +38,8 @@ def canonical(X: Any) -> Any:
     return _canonical_dense(_as_array(X))
 
 
-def refuse_text(X: Any) -> None:
-    """Refuse a table with values that are no numbers, and say where the first of them is.
+def refuse_unreadable(X: Any) -> None:
+    """Refuse what scikit-learn would refuse with less help: text, complex numbers, lazy frames.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def refuse_text(X: Any) -> None:
     if sp.issparse(X):
         return
     array = _as_array(X)
-    if array.ndim == 2 and array.dtype.kind in "OSU":
+    if array.ndim == 2 and array.dtype.kind in "OSUc":
         _canonical_dense(array)
 
 
@@ -63,7 +63,13 @@ def _as_array(X: Any) -> NDArray[Any]:
     if hasattr(type(X), "columns") or hasattr(type(X), "column_names"):
         import narwhals as nw  # noqa: PLC0415 - only data frames need it
 
-        frame = nw.from_native(X, eager_only=True, pass_through=True)
+        frame = nw.from_native(X, pass_through=True)
+        if isinstance(frame, nw.LazyFrame):
+            message = (
+                f"X is a {type(X).__name__} of {type(X).__module__.split('.')[0]}, whose rows are "
+                "not in memory; collect() it first."
+            )
+            raise InvalidDataError(message)
         if isinstance(frame, nw.DataFrame):
             return np.asarray(frame.to_numpy())
     try:
@@ -71,6 +77,15 @@ def _as_array(X: Any) -> NDArray[Any]:
     except (ValueError, TypeError) as error:
         message = f"X of type {type(X).__name__} cannot be read as an array: {error}"
         raise InvalidDataError(message) from error
+
+
+def _refuse_complex(X: Any) -> None:
+    if X.dtype.kind == "c":
+        message = (
+            f"Complex data not supported: X has dtype {X.dtype} and shape {X.shape}. Split it in "
+            "real columns."
+        )
+        raise InvalidDataError(message)
 
 
 def target_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -86,9 +101,6 @@ def target_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     numpy dtype
         float32 if it holds every value of that type exactly, else float64.
     """
-    if dtype.kind == "c":
-        message = f"Complex data not supported: X has dtype {dtype}. Split it in real columns."
-        raise InvalidDataError(message)
     if dtype.kind not in "biuf":
         message = f"X has dtype {dtype}; hinge takes numbers. Encode other columns first."
         raise InvalidDataError(message)
@@ -102,6 +114,7 @@ def _canonical_dense(array: NDArray[Any]) -> NDArray[Any]:
         message = f"Expected 2D array, got {array.ndim}D array of shape {array.shape}. {hint}"
         raise InvalidDataError(message)
     _check_shape(array.shape)
+    _refuse_complex(array)
     if array.dtype == object:
         array = _numbers_from_objects(array)
     elif array.dtype.kind in "SU":
@@ -144,6 +157,7 @@ def _canonical_csr(X: Any) -> Any:
         message = f"Expected a sparse matrix with 2 dimensions; got shape {X.shape}."
         raise InvalidDataError(message)
     _check_shape(X.shape)
+    _refuse_complex(X)
     dtype = target_dtype(X.dtype)
     if X.format != "csr":
         X = _to_csr(X)

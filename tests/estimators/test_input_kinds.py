@@ -25,6 +25,7 @@ from hinge import (
     InvalidWeightsError,
     LinearSVC,
     LinearSVCCV,
+    Problem,
 )
 from hinge.estimators._data import rows_to_score
 
@@ -218,6 +219,29 @@ def test_numbers_as_text_are_refused(estimator: Any) -> None:
     X, y = two_classes()
     with pytest.raises(InvalidDataError, match=r"X has dtype <U.*; hinge takes numbers"):
         estimator.fit(X.astype(str), y)
+
+
+@pytest.mark.parametrize("take", [lambda X: X, sp.csr_array, lambda X: X.tolist()])
+def test_complex_numbers_are_refused_without_showing_them_all(take: Any) -> None:
+    X, y = two_classes()
+    model = LinearSVC().fit(X, y)
+    for call in (lambda X: LinearSVC().fit(X, y), lambda X: SVC().fit(X, y), model.predict):
+        with pytest.raises(InvalidDataError) as caught:
+            call(take(X.astype(complex)))
+        assert str(caught.value) == (
+            f"Complex data not supported: X has dtype complex128 and shape {X.shape}. Split it in "
+            "real columns."
+        )
+
+
+def test_lazy_frames_are_refused() -> None:
+    X, y = two_classes()
+    model = LinearSVC().fit(X, y)
+    message = r"X is a LazyFrame of polars, whose rows are not in memory; collect\(\) it first\."
+    calls = (lambda X: LinearSVC().fit(X, y), lambda X: Problem(X, y), model.predict)
+    for call in calls:
+        with pytest.raises(InvalidDataError, match=message):
+            call(pl.LazyFrame(X))
 
 
 def test_masked_arrays_are_refused() -> None:

@@ -18,7 +18,7 @@ from hinge.errors import (
     InvalidParameterError,
     InvalidWeightsError,
 )
-from hinge.ingest import canonical, refuse_text, target_dtype
+from hinge.ingest import canonical, refuse_unreadable, target_dtype
 from hinge.labels import encoded, plain_labels, refuse_missing, row_weights, shown
 from hinge.multiclass import Labels
 from hinge.rows import Rows
@@ -180,11 +180,11 @@ def class_weights(
 
 
 def _validated(estimator: Any, X: Any, *labels: Any, **options: Any) -> Any:
-    """Return what scikit-learn makes of X, or say which of its values is not a number."""
+    """Return what scikit-learn makes of X, or say what of it is no number."""
     try:
         return validate_data(estimator, X, *labels, **options, **_X_CHECKS)
     except ValueError:
-        refuse_text(X)
+        refuse_unreadable(X)
         raise
 
 
