@@ -56,6 +56,42 @@ def test_options_of_kernels(shell: Shell, words: str, kernel: object) -> None:
     assert (model.kernel_, model.cache_size, model.loss) == (kernel, 5.0, "squared_hinge")
 
 
+@pytest.mark.parametrize(
+    ("letters", "words"),
+    [
+        ("-t 2 -g 0.05 -c 10", "--kernel rbf --gamma 0.05 --C 10"),
+        ("-t 1 -d 2 -g 0.5 -r 1 -m 7", "--kernel poly --degree 2 --gamma 0.5 --coef0 1 --cache 7"),
+        ("-t 0 -b 0", "--kernel linear"),
+        ("-t 3 --kernel sigmoid -e 0.01", "--kernel sigmoid --tol 0.01"),
+        ("-t 2 -b 1", "--kernel rbf --probability"),
+    ],
+)
+def test_letters_of_libsvm(shell: Shell, letters: str, words: str) -> None:
+    classes_apart(Path("rows.svm"))
+    for model, options in (("a", letters), ("b", words)):
+        assert shell("train", "rows.svm", model, *options.split()).code == 0
+    a, b = load("a").get_params(), load("b").get_params()
+    assert a == b
+
+
+@pytest.mark.parametrize(
+    ("letters", "message"),
+    [
+        ("-t 5", "-t"),
+        ("-t rbf", "-t"),
+        ("-b 2", "-b"),
+        ("-t 2 --kernel poly", "-t 2 is the kernel rbf, and --kernel is poly; leave one of them "),
+        ("-t 2 --probability -b 0", "--probability asks for what -b 0 leaves out; leave one of"),
+        ("-g 0.1", "--gamma is an option of kernels; choose one, such as --kernel rbf."),
+    ],
+)
+def test_letters_of_libsvm_that_make_no_sense(shell: Shell, letters: str, message: str) -> None:
+    classes_apart(Path("rows.svm"))
+    run = shell("train", "rows.svm", "m", *letters.split())
+    assert run.code == 2
+    assert message in run.err
+
+
 def test_classes_against_the_rest(shell: Shell) -> None:
     classes_apart(Path("rows.svm"), n_classes=3)
     run = shell("train", "rows.svm", "m", "--kernel", "rbf", "--multiclass", "ovr")

@@ -10,7 +10,7 @@ from hinge.cli._errors import CommandError, UsageError
 from hinge.cli._letters import Letters, parse
 
 _LATER = "is not in this version of hinge"
-_KERNELS = {0: "linear", 1: "poly", 2: "rbf", 3: "sigmoid", 4: "precomputed"}
+LIBSVM_KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")  # by their numbers
 
 
 @dataclass(frozen=True)
@@ -81,10 +81,10 @@ def libsvm_request(words: list[str]) -> Request:
         message = f"-s {machine} ({what}) {_LATER}; -s 0 is what it can train."
         raise CommandError(message)
     kernel = letters.whole("t", 2)
-    if kernel not in _KERNELS:
+    if not 0 <= kernel < len(LIBSVM_KERNELS):
         message = f"-t takes 0 to 4; got {kernel}."
         raise UsageError(message)
-    machine_parameters = _kernel_parameters(letters, _KERNELS[kernel])
+    machine_parameters = _kernel_parameters(letters, LIBSVM_KERNELS[kernel])
     if kernel != 0:
         return Request(letters, machine_parameters)
     # With two classes the same machine, found in the features themselves, which is faster.

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from hinge.cli._classic import LIBSVM_KERNELS
 from hinge.cli._errors import UsageError
 from hinge.cli._labels import plain
 from hinge.cli._machine import MACHINE, STOPPING, InterceptKind, Loss, TrainingOptions
@@ -84,9 +85,25 @@ class KernelOptions(TrainingOptions):
             rich_help_panel=KERNEL,
         ),
     ] = None
+    kernel_type: Annotated[
+        int | None,
+        typer.Option(
+            "--kernel-type",
+            "-t",
+            metavar="N",
+            min=0,
+            max=len(LIBSVM_KERNELS) - 1,
+            help="Kernel by its number in LIBSVM: 0 linear, 1 poly, 2 rbf, 3 sigmoid, "
+            "4 precomputed.",
+            show_default=False,
+            rich_help_panel=KERNEL,
+        ),
+    ] = None
     gamma: Annotated[
         str | None,
         typer.Option(
+            "--gamma",
+            "-g",
             metavar="NUMBER|scale|auto",
             help="Factor in the kernel; scale, if not given: 1 / (features * variance).",
             show_default=False,
@@ -97,6 +114,8 @@ class KernelOptions(TrainingOptions):
     degree: Annotated[
         int | None,
         typer.Option(
+            "--degree",
+            "-d",
             help="Degree of poly; 3, if not given.",
             show_default=False,
             rich_help_panel=KERNEL,
@@ -106,6 +125,8 @@ class KernelOptions(TrainingOptions):
     coef0: Annotated[
         float | None,
         typer.Option(
+            "--coef0",
+            "-r",
             help="Constant of poly and sigmoid; 0, if not given.",
             show_default=False,
             rich_help_panel=KERNEL,
@@ -114,6 +135,8 @@ class KernelOptions(TrainingOptions):
     cache: Annotated[
         float | None,
         typer.Option(
+            "--cache",
+            "-m",
             metavar="MB",
             help="Memory for kernel rows; 200, if not given.",
             show_default=False,
@@ -129,6 +152,18 @@ class KernelOptions(TrainingOptions):
             rich_help_panel=KERNEL,
         ),
     ] = False
+    probability_switch: Annotated[
+        int | None,
+        typer.Option(
+            "-b",
+            metavar="N",
+            min=0,
+            max=1,
+            help="The same as a number, as in LIBSVM: 0 or 1.",
+            show_default=False,
+            rich_help_panel=KERNEL,
+        ),
+    ] = None
     multiclass: Annotated[
         Multiclass | None,
         typer.Option(
@@ -196,6 +231,22 @@ class KernelOptions(TrainingOptions):
             callback=not_negative_if_given,
         ),
     ] = None
+
+    def __post_init__(self) -> None:
+        if self.kernel_type is not None:
+            named = KernelName(LIBSVM_KERNELS[self.kernel_type])
+            if self.kernel not in (None, named):
+                message = (
+                    f"-t {self.kernel_type} is the kernel {named}, and --kernel is {self.kernel}; "
+                    "leave one of them out."
+                )
+                raise UsageError(message)
+            object.__setattr__(self, "kernel", named)
+        if self.probability_switch is not None:
+            if self.probability and not self.probability_switch:
+                message = "--probability asks for what -b 0 leaves out; leave one of them out."
+                raise UsageError(message)
+            object.__setattr__(self, "probability", bool(self.probability_switch))
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters of the estimator, apart from C and class weights."""
