@@ -60,6 +60,9 @@ def test_without_folds_the_error_is_that_of_training(shell: Shell) -> None:
     run = shell("path", "rows.svm", "--Cs", "1", "--quiet")
     assert run.out.splitlines()[0].split() == ["C", "gap", "seconds", "training", "error"]
     assert "Least error on the training rows" in run.out
+    assert run.err == ""
+    assert "--cv 5 finds the C with the least error on" in shell("path", "rows.svm").err
+    assert "--cv 5" not in shell("path", "rows.svm", "--cv", "2").err
 
 
 @pytest.mark.parametrize(

@@ -252,5 +252,11 @@ def _show(curve: Curve, settings: PathSettings, output: Output) -> None:
         where = f"{curve.folds} folds" if curve.folds else "the training rows"
         text = f"\nLeast error on {where}: {curve.least_error:.4f} at C = {curve.best:.4g}."
         output.result(text, {})
+        if not curve.folds:
+            note = (
+                "the training rows favour a large C; --cv 5 finds the C with the least error on "
+                "rows held out."
+            )
+            output.note(note)
     if settings.plot is not None:
         output.note(f"drew the curve in {settings.plot}.")
