@@ -24,6 +24,10 @@ from hinge.errors import InvalidParameterError
             "is not one number; pass multilabel=True if rows have several labels, and write",
             "is not one number; split rows with several labels into files, and write",
         ),
+        (
+            "their checksums were not compared, as open_shards(verify=True) does.",
+            "their checksums were not compared.",
+        ),
         ("choose one with label=.", "choose one with --label."),
         ("pass label=False for a file", "pass --unlabelled for a file"),
         ("pass zero_based=True if", "pass --index-base 0 if"),

@@ -37,7 +37,10 @@ from hinge.errors import DataFileError, InvalidDataError, InvalidParameterError
 from hinge.ingest import assemble, check_compressed, strictly_increasing
 
 _PIECE = 16 << 20
-_NOTE = "The rows stay in the file; their checksums were not compared (verify=False)."
+_NOTE = (
+    "The rows stay in the file; their checksums were not compared, as open_shards(verify=True) "
+    "does."
+)
 
 
 def open_shards(path: str | os.PathLike[str], *, verify: bool = False) -> Dataset:
