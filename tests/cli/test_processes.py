@@ -108,6 +108,23 @@ def test_ctrl_c_before_training_writes_nothing(folder: Path) -> None:
     assert not (folder / "m").exists()
 
 
+@pytest.mark.parametrize("module", ["typer", "hinge.cli._app", "hinge.cli._run"])
+def test_ctrl_c_while_modules_are_loaded(module: str) -> None:
+    script = (
+        "import sys\n"
+        "from hinge.cli import main\n"
+        "class Stopped:\n"
+        "    def find_spec(self, name, path, target=None):\n"
+        f"        if name == {module!r}:\n"
+        "            raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Stopped())\n"
+        "main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
+    assert done.returncode == 130
+    assert done.stderr.decode() == "hinge: error: stopped by Ctrl-C.\n"
+
+
 def test_without_typer_one_sentence() -> None:
     script = "import sys; sys.modules['typer'] = None; from hinge.cli import main; main()"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)

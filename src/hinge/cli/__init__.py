@@ -14,6 +14,7 @@ _MISSING = (
     "hinge: error: the command line needs the packages typer and rich, which are not installed; "
     "install them with: pip install 'hinge[cli]'\n"
 )
+_STOPPED = "hinge: error: stopped by Ctrl-C.\n"
 
 
 def main() -> None:
@@ -38,12 +39,20 @@ def main_svm_predict() -> None:
 
 def _exit_with(arguments: list[str]) -> None:
     try:
+        sys.exit(_exit_code(arguments))
+    except KeyboardInterrupt:  # while modules were loaded; a command has its own answer
+        sys.stderr.write(_STOPPED)
+        sys.exit(130)
+
+
+def _exit_code(arguments: list[str]) -> int:
+    try:
         import rich  # noqa: F401, PLC0415 - optional, like typer
         import typer  # noqa: F401, PLC0415
     except ImportError:
         sys.stderr.write(_MISSING)
-        sys.exit(1)
+        return 1
     from hinge.cli._run import prepare_streams, run  # noqa: PLC0415 - needs typer and rich
 
     prepare_streams()
-    sys.exit(run(arguments))
+    return run(arguments)
