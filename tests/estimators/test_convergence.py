@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,7 +13,14 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from tests.estimators.data import cancer, three_classes, two_classes
 
-from hinge import LinearSVC, Status
+from hinge import SVC, LinearSVC, Status
+from hinge.estimators._convergence import convergence_message
+from hinge.estimators._division import division_of
+from hinge.estimators._kernel_convergence import kernel_convergence_message
+from hinge.estimators._kernel_options import kernel_options
+from hinge.estimators._options import linear_options
+from hinge.multiclass import Labels
+from hinge.rows import Rows
 
 
 def warning_of(model: LinearSVC, X: object, y: object) -> str:
@@ -86,6 +96,46 @@ def test_time_limit(data: Any) -> None:
     assert {solution.status for solution in model.solutions_} == {Status.TIME_LIMIT}
     assert all(np.isfinite(certificate.primal) for certificate in model.certificates_)
     assert model.predict(X).shape == y.shape
+
+
+@pytest.mark.parametrize("kind", [LinearSVC, SVC])
+@pytest.mark.parametrize("data", [cancer, three_classes])
+def test_a_limit_that_leaves_no_time_has_no_cause_in_the_data(kind: Any, data: Any) -> None:
+    X, y = data()
+    text = warning_of(kind(time_limit=1e-9), 10.0 ** np.arange(X.shape[1]) * X, y)
+    assert "Likely cause" not in text
+    assert text.endswith("before training had begun in earnest: raise time_limit.")
+
+
+@pytest.mark.parametrize("kind", [LinearSVC, SVC])
+def test_several_classes_are_told_the_time_of_the_whole_fit(
+    kind: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = three_classes()
+    module = sys.modules[kind.__module__]
+    times = iter([1000.0, 1002.5])
+    clock = SimpleNamespace(perf_counter=lambda: next(times, 1002.5))
+    monkeypatch.setattr(module, "time", clock)
+    text = warning_of(kind(time_limit=1e-9), X, y)
+    assert "stopped at the time limit after 2.5 s for 3 of 3" in text
+
+
+def test_what_is_not_known_is_not_shown_as_infinite() -> None:
+    X, y = three_classes()
+    with pytest.warns(ConvergenceWarning):
+        linear, kernel = (kind(time_limit=1e-9).fit(X, y) for kind in (LinearSVC, SVC))
+    rows, labels = Rows(X), Labels(np.unique(y), y, None, None)
+    for model in (linear, kernel):
+        unknown = replace(model.certificate_, kkt=np.inf, gap=np.inf, relative_gap=np.inf)
+        model.solutions_ = [replace(s, certificate=unknown) for s in model.solutions_]
+    options = linear_options(linear)
+    text = convergence_message(
+        linear.solutions_, (rows, labels), options.objective, options.stop, lambda: None, 1.0
+    )
+    assert "being the worst, before a duality gap was known (tol=0.0001)." in str(text)
+    division, options = division_of(kernel, labels), kernel_options(kernel)
+    text = kernel_convergence_message(kernel.solutions_, rows, division, options, 1.0)
+    assert "before the violation of the optimality conditions was known (tol=0.001)." in str(text)
 
 
 def test_rounding_is_the_end() -> None:

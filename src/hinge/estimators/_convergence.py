@@ -16,7 +16,10 @@ from hinge.rows import Block, Rows
 
 _UNEVEN_SCALES = 100.0  # ratio of column scales from which on coordinate descent is slow
 _PROVES_NOTHING = 10.0  # gap in units of the lower bound from which on a percentage means nothing
+_TELLING_STEPS = 3  # before which how a run goes says nothing about its data
 _LARGE_COST = 1e4  # C times the mean squared norm from which on it is slow
+
+RAISE_THE_LIMIT = "The time limit came before training had begun in earnest: raise time_limit."
 
 
 def convergence_message(
@@ -25,6 +28,7 @@ def convergence_message(
     objective: Objective,
     stop: Stop,
     values: Any,
+    seconds: float,
 ) -> str | None:
     """Return what to warn of, or None if everything asked for was reached.
 
@@ -40,19 +44,23 @@ def convergence_message(
         What was asked for.
     values : callable
         Returns the decision values of the training rows.
+    seconds : float
+        How long the whole fit took.
     """
     if not falling_short(solutions, stop.gap):
         return None
     rows, labels = data
     worst = max(solutions, key=lambda s: _size(s.certificate.relative_gap))
     parts = [
-        _ending(worst, solutions, labels, stop),
+        _ending(worst, solutions, labels, stop, seconds),
         _meaning(worst, solutions, rows, values()),
     ]
     if worst.certificate.is_rounding:
         parts.append(
             "Rounding is all that is left of it, so that no more training can help: loosen tol."
         )
+    elif has_hardly_begun(worst):
+        parts.append(RAISE_THE_LIMIT)
     else:
         parts += [likely_cause(rows, objective.C), _advice(worst.status)]
     return " ".join(parts)
@@ -76,10 +84,25 @@ def falling_short(solutions: Iterable[Solution], tolerance: float | None) -> lis
     return [s for s in unsolved if s.status is not Status.STALLED and not s.certificate.is_rounding]
 
 
-def _ending(worst: Solution, solutions: list[Solution], labels: Labels, stop: Stop) -> str:
+def has_hardly_begun(solution: Solution) -> bool:
+    """Return whether the time limit came so soon that the run says nothing about the data.
+
+    Parameters
+    ----------
+    solution : Solution
+        The result of the run.
+    """
+    is_unknown = not math.isfinite(solution.certificate.kkt)
+    is_short = solution.steps < _TELLING_STEPS or is_unknown
+    return solution.status is Status.TIME_LIMIT and is_short
+
+
+def _ending(
+    worst: Solution, solutions: list[Solution], labels: Labels, stop: Stop, seconds: float
+) -> str:
     ends = {
         Status.ITERATION_LIMIT: f"stopped at max_iter={stop.steps}",
-        Status.TIME_LIMIT: f"stopped at the time limit after {worst.seconds:.2g} s",
+        Status.TIME_LIMIT: f"stopped at the time limit after {seconds:.2g} s",
         Status.STALLED: "stopped because more work no longer narrowed the gap",
         Status.NUMERICAL_ERROR: "stopped because numbers left the range of floating point",
     }
@@ -91,7 +114,10 @@ def _ending(worst: Solution, solutions: list[Solution], labels: Labels, stop: St
         where = f" for {count} of {len(solutions)} classes, class {label!s} being the worst,"
     ending = ends.get(worst.status, f"ended with status {worst.status.value}")
     gap = worst.certificate.relative_gap
-    return f"LinearSVC {ending}{where} with a relative duality gap of {gap:.2g} (tol={stop.gap:g})."
+    reached = f"with a relative duality gap of {gap:.2g}"
+    if not math.isfinite(gap):
+        reached = "before a duality gap was known"
+    return f"LinearSVC {ending}{where} {reached} (tol={stop.gap:g})."
 
 
 def _meaning(worst: Solution, solutions: list[Solution], rows: Rows, values: Any) -> str:

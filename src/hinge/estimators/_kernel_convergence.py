@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import math
 
-from hinge.estimators._convergence import falling_short, likely_cause
+from hinge.estimators._convergence import (
+    RAISE_THE_LIMIT,
+    falling_short,
+    has_hardly_begun,
+    likely_cause,
+)
 from hinge.estimators._division import Division
 from hinge.estimators._options import FitOptions
 from hinge.result import Solution, Status, Stop
@@ -18,6 +23,7 @@ def kernel_convergence_message(
     rows: Rows,
     division: Division,
     options: FitOptions,
+    seconds: float,
     name: str = "SVC",
 ) -> str | None:
     """Return what to warn of, or None if everything asked for was reached.
@@ -32,6 +38,8 @@ def kernel_convergence_message(
         The problems.
     options : FitOptions
         What was minimised, and what was asked for.
+    seconds : float
+        How long the whole fit took.
     name : str, default="SVC"
         Who was fitted.
     """
@@ -47,9 +55,13 @@ def kernel_convergence_message(
         worst_one = f"{label[0]!s} and {label[1]!s}" if division.is_of_pairs else f"class {label!s}"
         count = f"{len(unsolved)} of {len(solutions)} {unit}"
         where = f" for {count}, {worst_one} being the worst,"
+    violation = worst.certificate.kkt
+    reached = f"with a violation of the optimality conditions of {violation:.2g}"
+    if not math.isfinite(violation):
+        reached = "before the violation of the optimality conditions was known"
     parts = [
-        f"{name} {_ending(worst, options.stop)}{where} with a violation of the optimality "
-        f"conditions of {worst.certificate.kkt:.2g} (tol={options.stop.kkt:g}).",
+        f"{name} {_ending(worst, options.stop, seconds)}{where} {reached} "
+        f"(tol={options.stop.kkt:g}).",
         _meaning(worst),
     ]
     if worst.status is Status.STALLED:
@@ -57,6 +69,8 @@ def kernel_convergence_message(
             "Rounding is what is left, kernel values in float64 included: loosen tol, lower C, or "
             "scale the features."
         )
+    elif has_hardly_begun(worst):
+        parts.append(RAISE_THE_LIMIT)
     else:
         parts += [likely_cause(rows, options.objective.C), _advice(worst.status)]
     return " ".join(parts)
@@ -68,10 +82,10 @@ def _violation(solution: Solution) -> float:
     return math.inf if math.isnan(violation) else violation
 
 
-def _ending(worst: Solution, stop: Stop) -> str:
+def _ending(worst: Solution, stop: Stop, seconds: float) -> str:
     ends = {
         Status.ITERATION_LIMIT: f"stopped at max_iter={stop.steps}",
-        Status.TIME_LIMIT: f"stopped at the time limit after {worst.seconds:.2g} s",
+        Status.TIME_LIMIT: f"stopped at the time limit after {seconds:.2g} s",
         Status.STALLED: "stopped because more work no longer changed anything",
         Status.NUMERICAL_ERROR: "stopped because numbers left the range of floating point",
     }

@@ -247,7 +247,7 @@ class LinearSVC(CallbackSupportMixin, LinearClassifier):
             self.__dict__.pop("index_base_", None)  # of the file that an earlier fit was of
         if flag:
             raise interruption(began, solutions)
-        self._warn_unless_solved(options, rows, labels)
+        self._warn_unless_solved(options, rows, labels, time.perf_counter() - began)
         return self
 
     def _warm_points(self, rows: Rows, labels: Labels) -> list[Point | None]:
@@ -279,13 +279,16 @@ class LinearSVC(CallbackSupportMixin, LinearClassifier):
         self.coef_: NDArray[np.float64] = fitted["coef_"]
         self.intercept_ = fitted["intercept_"]
 
-    def _warn_unless_solved(self, options: FitOptions, rows: Rows, labels: Labels) -> None:
+    def _warn_unless_solved(
+        self, options: FitOptions, rows: Rows, labels: Labels, seconds: float
+    ) -> None:
         message = convergence_message(
             self.solutions_,
             (rows, labels),
             options.objective,
             options.stop,
             lambda: scores(rows, self.coef_, self.intercept_),
+            seconds,
         )
         if message is not None:
             warnings.warn(message, ConvergenceWarning, stacklevel=3 + WRAPPED_FRAMES)

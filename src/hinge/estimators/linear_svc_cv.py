@@ -368,6 +368,7 @@ class LinearSVCCV(GroupedFolds, ScoredAsChosen, LinearClassifier):
         flag: StopFlag,
     ) -> list[Solution]:
         """Fit all rows with the best C, from the first fold's solution, and store the model."""
+        began = time.perf_counter()
         objective = replace(options.objective, C=self.C_)
         seconds = clock.share()
         stop = replace(options.stop, seconds=seconds)
@@ -381,7 +382,8 @@ class LinearSVCCV(GroupedFolds, ScoredAsChosen, LinearClassifier):
         self._adopt(machine)
         self.n_iter_ = max(self.n_iter_, machine.n_iter_)
         if not flag:
-            machine._warn_unless_solved(replace(options, objective=objective), rows, labels)
+            own = replace(options, objective=objective)
+            machine._warn_unless_solved(own, rows, labels, time.perf_counter() - began)
         return solutions
 
     def _adopt(self, machine: LinearSVC) -> None:

@@ -344,7 +344,7 @@ class SVC(CallbackSupportMixin, KernelClassifier):
                 self.probA_, self.probB_ = calibrator.parameters()
         if flag:
             raise interruption(began, solutions)
-        self._warn_unless_solved(options, rows, division)
+        self._warn_unless_solved(options, rows, division, time.perf_counter() - began)
         if calibrator is not None:
             calibrator.warn_if_late(self.time_limit, 3 + WRAPPED_FRAMES)
         return self
@@ -386,11 +386,13 @@ class SVC(CallbackSupportMixin, KernelClassifier):
         self.data_fingerprint_ = data_fingerprint(rows, labels)
         self._C_of_fit = options.objective.C
 
-    def _warn_unless_solved(self, options: FitOptions, rows: Rows, division: Division) -> None:
+    def _warn_unless_solved(
+        self, options: FitOptions, rows: Rows, division: Division, seconds: float
+    ) -> None:
         if self.approximations_ is not None:
             message = approximation_message(self.solutions_, self.approximations_, options)
         else:
-            message = kernel_convergence_message(self.solutions_, rows, division, options)
+            message = kernel_convergence_message(self.solutions_, rows, division, options, seconds)
         if message is not None:
             warnings.warn(message, ConvergenceWarning, stacklevel=3 + WRAPPED_FRAMES)
 

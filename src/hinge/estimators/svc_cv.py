@@ -384,6 +384,7 @@ class SVCCV(GroupedFolds, ScoredAsChosen, KernelClassifier):
         flag: StopFlag,
     ) -> list[Solution]:
         """Fit all rows with the best values and store the model."""
+        began = time.perf_counter()
         own = replace(options, objective=grid.objective(options.objective, *best))
         warm = [None] * len(pairs)
         names = [pairs.label(number) for number in range(len(pairs))]
@@ -398,7 +399,7 @@ class SVCCV(GroupedFolds, ScoredAsChosen, KernelClassifier):
         for name in _OF_THE_MODEL:
             setattr(self, name, getattr(machine, name))
         if not flag:
-            machine._warn_unless_solved(own, rows, pairs)
+            machine._warn_unless_solved(own, rows, pairs, time.perf_counter() - began)
         return solutions
 
     def _warn_of_folds(self, options: FitOptions) -> None:
