@@ -17,6 +17,7 @@ from hinge.errors import (
     MissingDependencyError,
     ModelFileError,
     NotSeparableError,
+    TooManyFeaturesError,
     UnsupportedError,
 )
 from hinge.estimators.linear_svc import LinearSVC
@@ -64,6 +65,7 @@ __all__ = [
     "Solution",
     "Status",
     "Stop",
+    "TooManyFeaturesError",
     "UnsupportedError",
     "accelerate",
     "bounds",

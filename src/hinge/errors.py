@@ -12,6 +12,7 @@
     ├── ModelFileError (ValueError)      a model or checkpoint file that cannot be trusted
     ├── MissingDependencyError (ImportError)    an optional package is absent; says what to install
     ├── NotSeparableError (ValueError)   C is infinite and the classes cannot be separated
+    ├── TooManyFeaturesError (MemoryError)      memory does not suffice for the weights
     └── UnsupportedError (ValueError)    a legal request that no solver here can serve
     Interrupted (KeyboardInterrupt)  Ctrl-C; carries the best solution found until then
 
@@ -108,6 +109,10 @@ class NotSeparableError(HingeError, ValueError):
     def __init__(self, message: str, solution: Solution | None = None) -> None:
         super().__init__(message)
         self.solution = solution
+
+
+class TooManyFeaturesError(HingeError, MemoryError):
+    """Memory does not suffice for the weights; the message says how many, and what to do."""
 
 
 class UnsupportedError(HingeError, ValueError):

@@ -181,6 +181,16 @@ def test_labels_that_are_no_classes(shell: Shell, words: tuple[str, ...]) -> Non
     assert run.err.startswith("hinge: error: Unknown label type: continuous. y holds 1.5 in row 0")
 
 
+def test_an_index_that_is_too_high(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hinge.solvers.DualCoordinate, "start", _raising(MemoryError()))
+    write_rows(Path("rows.svm"), ["1 1:1 4294967297:2", "2 1:2 3:1"])
+    run = shell("train", "rows.svm", "--quiet", "--solver", "dual-coordinate")
+    assert run.code == 1
+    assert run.err.startswith("hinge: error: There is not enough memory for the weights of 4294967")
+    assert "is column 4294967296, counted from 0, in row 0" in run.err
+    assert run.err.endswith("number the features that occur without gaps.\n")
+
+
 def test_names_with_escapes_do_not_reach_the_terminal(shell: Shell) -> None:
     run = shell("train", "\x1b[31mred.svm")
     assert run.code == 1

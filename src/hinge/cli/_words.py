@@ -26,6 +26,7 @@ _WORDS = [
     (r"\bformat=", "--format"),
     (r"\bdtype=", "--dtype "),
     (r"read it block by block with hinge\.data\.iter_blocks", "turn it into shards"),
+    (r", for example by X\[:, numpy\.unique\(X\.indices\)\]", ""),
     (r", as open_shards\(verify=True\) does", ""),  # no command does
     (r"save the model with proof=True", "train without --no-proof"),
     (r"\b(max|time)_(iter|limit)\b", r"--\1-\2"),

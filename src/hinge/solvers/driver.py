@@ -40,6 +40,7 @@ from hinge.solvers.arguments import (
 )
 from hinge.solvers.interrupt import StopFlag, listening
 from hinge.solvers.judge import Judge
+from hinge.solvers.memory import refuse_many_features
 from hinge.solvers.protocol import Solver, Support
 from hinge.solvers.registry import get_solver
 from hinge.threads import single_threaded_blas, thread_count
@@ -203,7 +204,11 @@ def run(
         message = f"solver {solver.name!r} does not take this problem: {support.reason}"
         raise UnsupportedError(message)
     with single_threaded_blas():
-        return _Run(problem, solver, settings, flag).go(warm, resume)
+        try:
+            return _Run(problem, solver, settings, flag).go(warm, resume)
+        except MemoryError as error:
+            refuse_many_features(problem, error)
+            raise
 
 
 def _support(solver: Solver, problem: Problem) -> Support:
