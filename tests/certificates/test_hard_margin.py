@@ -32,6 +32,23 @@ def test_a_point_that_misses_a_margin_has_an_infinite_objective() -> None:
         assert not proves_not_separable(problem, judged)
 
 
+def test_the_margin_is_a_note() -> None:
+    X, y = [[0.0], [2.0]], [0, 1]
+    note = "margin 1, the distance of the nearest row from the hyperplane"
+    solution = solve(hard(X, y))
+    (found,) = solution.certificate.notes
+    lower, upper = margin_interval(hard(X, y), solution.certificate)
+    begin, limit = f"margin {lower:.10g}, ", f"; no hyperplane has more than {upper:.10g}"
+    assert found == note.replace("margin 1, ", begin) + limit
+    alone = gap(hard(X, y), Point(np.array([2.0]), -2.0))
+    assert alone.notes[-1].startswith("margin ")
+    assert alone.notes[-1].endswith("from the hyperplane")
+    augmented = solve(hard(X, y, intercept="augmented")).certificate
+    assert "hyperplane where the constant feature counts; no" in augmented.notes[-1]
+    missed = gap(hard(X, y), Point(np.zeros(1), 0.0, solution.dual_coef))
+    assert not any(text.startswith("margin ") for text in missed.notes)
+
+
 def test_a_longer_point_is_feasible_and_worse() -> None:
     problem = hard(*apart())
     solution = solve(problem, stop=Stop(gap=1e-8))
@@ -97,7 +114,7 @@ def test_coefficients_whose_sum_overflows_prove_nothing(coef: float) -> None:
     problem = hard([[0.0], [2.0]], [0, 1])
     judged = gap(problem, Point(np.full(1, coef), -coef, np.full(2, 1.7e308)))
     assert judged.dual == -math.inf
-    assert judged.notes == ("the sum of the dual coefficients overflows",)
+    assert judged.notes[0] == "the sum of the dual coefficients overflows"
     assert margin_interval(problem, judged)[1] == math.inf
     assert not proves_not_separable(problem, judged)
 

@@ -16,6 +16,9 @@ def test_trains_saves_and_verifies(shell: Shell, tmp_path: Path, word: str) -> N
     assert done.code == 0, done.err
     assert shell("verify", model, data).code == 0
     assert "inf" in shell("inspect", model).out
+    for shown in (done.out, shell("inspect", model).out):
+        (line,) = [line for line in shown.splitlines() if line.startswith("margin")]
+        assert "the distance of the nearest row from the hyperplane; no hyperplane has more" in line
 
 
 def test_says_why_not(shell: Shell, tmp_path: Path) -> None:

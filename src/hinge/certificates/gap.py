@@ -35,7 +35,7 @@ from hinge.certificates.conditions import (
     weights_rounding,
     worst_of,
 )
-from hinge.certificates.hard_margin import DualBounds, hard_dual
+from hinge.certificates.hard_margin import DualBounds, hard_dual, margin_notes
 from hinge.certificates.kkt import check_point
 from hinge.certificates.row_groups import sum_rounding
 from hinge.certificates.row_sums import RowSums, row_sums
@@ -122,6 +122,7 @@ def gap(
             limits = certificate.gap, spread
             points = point, dual_point
             where = optimum_region(problem, points, limits, threads=threads, check=check)
+    notes += margin_notes(problem, certificate)
     return replace(certificate, notes=notes, region=where)
 
 

@@ -39,6 +39,7 @@ _LARGEST = float(np.finfo(np.float64).max)
 _SMALLEST_VALUE = 1e-290  # smaller objective values have lost digits to underflow
 _SMALLEST_SQUARE = 2.0**-1073  # twice what a square may lose to underflow
 _NOT_SEPARABLE = "not separable"  # how the note of a witness begins
+MARGIN = "margin "  # how the note of a margin begins
 
 
 @dataclass(frozen=True)
@@ -173,6 +174,29 @@ def margin_interval(problem: Problem, certificate: Certificate) -> tuple[float, 
     if below > 0.0:
         upper = needed / math.sqrt(below) / math.sqrt(2.0) * OUTWARDS
     return lower, upper
+
+
+def margin_notes(problem: Problem, certificate: Certificate) -> tuple[str, ...]:
+    """Return a note on the margin of a point that has all its margins; none of other points.
+
+    Parameters
+    ----------
+    problem : Problem
+        Any problem without a kernel.
+    certificate : Certificate
+        What ``gap`` has proven of a point of it.
+    """
+    if not (problem.is_hard and math.isfinite(certificate.rounding)):
+        return ()
+    lower, upper = margin_interval(problem, certificate)
+    where = ""
+    if problem.intercept is Intercept.AUGMENTED:
+        where = " where the constant feature counts"
+    limit = f"; no hyperplane has more than {upper:.10g}" if math.isfinite(upper) else ""
+    note = (
+        f"{MARGIN}{lower:.10g}, the distance of the nearest row from the hyperplane{where}{limit}"
+    )
+    return (note,)
 
 
 def proves_not_separable(problem: Problem, certificate: Certificate) -> bool:

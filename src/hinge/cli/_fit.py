@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
+from hinge.certificates.hard_margin import MARGIN
 from hinge.cli._checkpoints import CheckpointPlan, checkpoints
 from hinge.cli._console import Output
 from hinge.cli._errors import Exit
@@ -215,7 +217,19 @@ def _proven(
         ("objective", f"{certificate.primal:.10g}{of_class}"),
         ("proven", f"at least {certificate.primal - certificate.gap:.10g}"),
         ("gap", f"{certificate.relative_gap:.2g} relative, {tolerance:g} asked for"),
+        *margin_lines(certificate.notes),
     ]
+
+
+def margin_lines(notes: Iterable[str]) -> list[tuple[str, str]]:
+    """Return a line on the margin, which certificates of hard margins have a note on.
+
+    Parameters
+    ----------
+    notes : iterable of str
+        Notes of a certificate.
+    """
+    return [("margin", note.removeprefix(MARGIN)) for note in notes if note.startswith(MARGIN)]
 
 
 def tell_interruption(done: Fit, path: Path, output: Output) -> None:

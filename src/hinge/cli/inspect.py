@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hinge.cli._errors import Exit
-from hinge.cli._fit import aligned
+from hinge.cli._fit import aligned, margin_lines
 from hinge.cli._labels import label_json, label_text, listed
 from hinge.cli._options import ModelFile, ShownOptions
 from hinge.models import ModelDescription
@@ -88,7 +88,7 @@ def _stated(found: ModelDescription) -> list[tuple[str, str]]:
     lines = [("stated gap", f"{_number(found.certificate['relative_gap'])} relative")]
     if found.kernel is not None:
         lines.append(("violation", _number(found.certificate["kkt"])))
-    return lines
+    return lines + margin_lines(found.certificate["notes"])
 
 
 def _objective(problem: dict[str, Any]) -> str:
