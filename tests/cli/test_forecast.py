@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
+from hinge.cli import _progress
 from hinge.cli._forecast import Forecast
-from hinge.cli._progress import duration, in_words
+from hinge.cli._progress import FitDisplay, Size, Target, duration, in_words
+from hinge.estimators._progress import Measure
 
 
 def _steady(forecast: Forecast, number: int, until: float) -> None:
@@ -83,3 +89,36 @@ def test_durations_as_they_are_said(seconds: float, text: str) -> None:
 )
 def test_counts_as_they_are_said(count: float, text: str) -> None:
     assert in_words(count) == text
+
+
+class _Lines:
+    """Keeps the lines that a display is told to show."""
+
+    def __init__(self) -> None:
+        self.shown: list[str] = []
+
+    def add_task(self, *_: Any, **__: Any) -> int:
+        return 0
+
+    def update(self, *_: Any, description: str, **__: Any) -> None:
+        self.shown.append(description)
+
+    def refresh(self) -> None:
+        pass
+
+
+def test_what_is_not_known_yet_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter(range(100))
+    monkeypatch.setattr(_progress, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    lines = _Lines()
+    measure = Measure("violation", lambda event: event.gap, lambda _: math.nan)
+    target = Target(measure, 1e-3, None)
+    display = FitDisplay(lines, Size(10, 100, 1), Forecast(1, 1e-3), target)  # type: ignore[arg-type]
+    for work, gap in ((0, math.inf), (100, math.inf), (200, 0.5), (300, math.inf), (300, 0.25)):
+        progress = SimpleNamespace(work=work)
+        display(SimpleNamespace(number=0, seconds=0.0, progress=progress, gap=gap))
+    assert [line.split(", ")[0].split(" rows")[0] for line in lines.shown] == [
+        "", "5", "violation 5.0e-01 to 1e-03", "violation 5.0e-01 to 1e-03",
+        "violation 2.5e-01 to 1e-03",
+    ]  # fmt: skip
+    assert not any("inf" in line or ", 0 rows/s" in line for line in lines.shown)

@@ -226,8 +226,18 @@ def test_the_display_tells_fold_value_gap_and_time() -> None:
         assert callback.done > 0.9
         assert callback.seconds_left(10.0) == pytest.approx(0.0, abs=1.0)
     drawn = console.file.getvalue()  # type: ignore[attr-defined]
-    assert "fold 1/3, C = 0.01 (1/2), gap " in drawn
-    assert " to 1e-03, 50 s left" in drawn
+    assert "fold 1/3, C = 0.01 (1/2), " in drawn
+    assert ", 50 s left" in drawn
+    assert "inf" not in drawn  # a gap that is not known yet
+
+
+def test_the_display_tells_the_gap_once_it_is_known() -> None:
+    console = Console(force_terminal=True, width=100, file=io.StringIO())
+    with path_display(Output(stderr=console), [1.0, 2.0], 1, 1e-3, time_limit=None) as callback:
+        assert callback is not None
+        callback(_event(fold=0, C=1.0, gap=0.25))
+    drawn = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "fold 1/4, C = 1 (1/2), gap 2.5e-01 to 1e-03" in drawn
 
 
 def test_time_left_is_told_once_a_path_is_done() -> None:

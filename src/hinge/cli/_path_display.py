@@ -133,7 +133,8 @@ class PathDisplay:
         parts = [f"C = {event.problem.C:.3g} ({place + 1}/{len(self._order)})"]
         if event.n_folds > 1:
             parts.insert(0, f"fold {event.fold + 1}/{event.n_folds}")
-        parts.append(f"gap {gap:.1e} to {self._tolerance:.0e}")
+        if math.isfinite(gap):
+            parts.append(f"gap {gap:.1e} to {self._tolerance:.0e}")
         left = self.seconds_left(now)
         parts += [] if left is None else [f"{duration(left)} left"]
         self._display.update(self._task, completed=self.done, description=", ".join(parts))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -177,25 +178,31 @@ class FitDisplay:
         self._began = time.perf_counter()
         self._last = float("-inf")
         self._work: dict[int, int] = {}
+        self._reached: dict[int, float] = {}  # what was last known of each problem
         self._visits: deque[tuple[float, float]] = deque([(0.0, 0.0)])
         self._task = display.add_task("", total=1.0)
 
     def __call__(self, event: Any) -> bool:
         """Take note of a step; never ends the fit."""
         gap = self._measure.of_event(event)
-        self._forecast.step(event.number, event.seconds, gap)
+        if math.isfinite(gap):  # else nothing new is known
+            self._reached[event.number] = gap
+        reached = self._reached.get(event.number)
+        self._forecast.step(event.number, event.seconds, math.inf if reached is None else reached)
         self._work[event.number] = event.progress.work
         now = time.perf_counter() - self._began
         if now - self._last >= 1.0 / _UPDATES_PER_SECOND:
             self._last = now
-            self._show(gap, now)
+            self._show(reached, now)
         return False
 
-    def _show(self, gap: float, now: float) -> None:
-        parts = [
-            f"{self._measure.name} {gap:.1e} to {self._forecast.tolerance:.0e}",
-            f"{in_words(self._rows_per_second(now))} rows/s",
-        ]
+    def _show(self, reached: float | None, now: float) -> None:
+        parts = []
+        if reached is not None:
+            parts.append(f"{self._measure.name} {reached:.1e} to {self._forecast.tolerance:.0e}")
+        speed = self._rows_per_second(now)
+        if speed > 0.0:
+            parts.append(f"{in_words(speed)} rows/s")
         if self._size.n_problems > 1:
             parts.append(f"{self._size.unit} {self._forecast.begun}/{self._size.n_problems}")
         parts += self._time_left(now)
