@@ -288,8 +288,22 @@ def test_progress_is_shown_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> Non
         rows.add(1500)
     assert "'total': 2000" in shown[0]
     assert "'completed': 1500" in shown[1]
-    assert "1.5k rows, " in shown[1]
-    assert "rows/s" in shown[1]
+    assert "1.5k of 2k rows, " in shown[1]
+    assert "rows/s, " in shown[1]
+    assert " left" in shown[1]
+
+
+@pytest.mark.parametrize("name", ["rows.npz", "rows.hingedata", "rows.svm"])
+def test_the_total_is_shown_where_the_file_says_it(
+    shell: Shell, machine: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    shown: list[int] = []
+    monkeypatch.setattr(_predicting.Rows, "expect", lambda _, count: shown.append(count))
+    data = hinge.data.read("rows.svm")
+    np.savez("rows.npz", X=data.X.toarray(), y=data.y)  # type: ignore[union-attr]
+    hinge.data.write_shards("rows.hingedata", [data])
+    assert shell("predict", machine, name).code == 0
+    assert shown == ([] if name == "rows.svm" else [60])
 
 
 def test_text_there_and_back(shell: Shell, machine: Path) -> None:

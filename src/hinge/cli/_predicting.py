@@ -12,7 +12,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
 from hinge.cli._console import Output
 from hinge.cli._matching import unnamed_rows
-from hinge.cli._progress import in_words
+from hinge.cli._progress import duration, in_words
 
 _KERNEL_VALUES = 1 << 27  # computed between two moves of the display, about a second's
 _FEWEST_ROWS = 256
@@ -33,12 +33,14 @@ class Rows:
     def __init__(self, display: Progress | None) -> None:
         self._display = display
         self._done = 0
+        self._total: int | None = None
         self._began = time.perf_counter()
         self._last = self._began
         self._task = None if display is None else display.add_task("", total=None)
 
     def expect(self, count: int) -> None:
         """Say how many rows there are in all, where that is known."""
+        self._total = count
         if self._display is not None and self._task is not None:
             self._display.update(self._task, total=count)
 
@@ -52,7 +54,11 @@ class Rows:
             return
         self._last = now
         speed = self._done / max(now - self._began, 1e-9)
-        text = f"{in_words(self._done)} rows, {in_words(speed)} rows/s"
+        of_all, left = "", ""
+        if self._total is not None:
+            of_all = f" of {in_words(self._total)}"
+            left = f", {duration(max(0, self._total - self._done) / speed)} left"
+        text = f"{in_words(self._done)}{of_all} rows, {in_words(speed)} rows/s{left}"
         self._display.update(self._task, completed=self._done, description=text)
         self._display.refresh()
 

@@ -189,6 +189,8 @@ class _Guesses:
     def of(self, blocks: Iterable[Dataset], shown: Rows) -> Iterator[tuple[Any, Any]]:
         """Yield the labels of each block, and what is wanted besides them."""
         for number, block in enumerate(blocks):
+            if number == 0 and block.n_rows_of_file is not None:
+                shown.expect(block.n_rows_of_file)
             notes = self._output if number == 0 else replace(self._output, quiet=True)
             X = fitted_to(self._model, block, notes).X
             found = [self._guessed(piece, shown) for piece in pieces(self._model, X)]

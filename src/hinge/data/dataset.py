@@ -32,6 +32,8 @@ class Dataset:
         columns left out, values converted.
     index_base : int or None, default=None
         The number of the first feature, 0 or 1, where the file numbers them, as LIBSVM text does.
+    n_rows_of_file : int or None, default=None
+        How many rows the file has in all, where it says so at its beginning.
     """
 
     X: np.ndarray[Any, Any] | sp.csr_array
@@ -41,3 +43,4 @@ class Dataset:
     source: str = ""
     notes: tuple[str, ...] = ()
     index_base: int | None = None
+    n_rows_of_file: int | None = None

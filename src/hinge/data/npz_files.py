@@ -57,7 +57,14 @@ def npz_blocks(source: Source, options: ReadOptions, block_bytes: int) -> Iterat
         for start, stored in rows.blocks(block_bytes):
             X = _checked(stored, start, source, options)
             y = None if labels is None else _usable(labels.take(X.shape[0]), start, source)
-            yield Dataset(X, y, feature_names=names, source=source.path, notes=notes)
+            yield Dataset(
+                X,
+                y,
+                feature_names=names,
+                source=source.path,
+                notes=notes,
+                n_rows_of_file=rows.count,
+            )
 
 
 def _described_labels(labels: Member | None) -> str:

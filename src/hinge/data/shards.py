@@ -112,6 +112,7 @@ class _Shards:
             query_ids=None if queries is None else queries[start:stop],
             source=self.path,
             notes=(note,),
+            n_rows_of_file=self.count,
         )
 
     def _labels(self, start: int, stop: int) -> NDArray[Any] | None:
