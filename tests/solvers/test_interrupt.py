@@ -61,6 +61,26 @@ def test_ctrl_c_before_the_first_certificate_proves_nothing() -> None:
     assert solution.certificate.unsettled(np.eye(PROBLEM.n_features)) == PROBLEM.n_features
 
 
+def test_what_the_solver_said_last_is_a_note_where_nothing_is_proven() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 3))
+    problem = hinge.Problem(X, rng.integers(0, 2, 2000), C=100.0, kernel="rbf")
+    said = []
+
+    def observer(event) -> None:
+        said.append(event.progress.kkt)
+        if len(said) == 3:
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(Interrupted) as caught:
+        solve(problem, "decomposition", Stop(gap=None, kkt=1e-9), observers=[observer])
+    certificate = caught.value.solution.certificate
+    assert certificate.kkt == np.inf
+    (claim,) = certificate.notes[1:]
+    assert claim.startswith(f"the solver last said: violation {said[-1]:.2g}, relative gap ")
+    assert claim.endswith(", unproven")
+
+
 def test_ctrl_c_from_outside_while_the_solver_works() -> None:
     started = threading.Event()
 

@@ -378,7 +378,7 @@ class _Run:
             nan, inf = math.nan, math.inf
             best = (
                 self.solver.unproven_point(state),
-                Certificate(nan, -inf, inf, inf, inf, inf, (note,)),
+                Certificate(nan, -inf, inf, inf, inf, inf, (note, *_claims(self.progress))),
             )
         point, certificate = best
         if self.settings.stop.satisfied_by(certificate):
@@ -457,6 +457,13 @@ def _check(flag: StopFlag) -> None:
     """Give up a certificate or a step when Ctrl-C has been pressed."""
     if flag:
         raise _Abandoned
+
+
+def _claims(progress: Progress) -> tuple[str, ...]:
+    """Return a note on what the solver said of itself last, if it said anything."""
+    numbers = {"violation": progress.kkt, "relative gap": progress.relative_gap}
+    known = [f"{name} {number:.2g}" for name, number in numbers.items() if math.isfinite(number)]
+    return (f"the solver last said: {', '.join(known)}, unproven",) if known else ()
 
 
 def _is_finite(point: Point) -> bool:
