@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from hinge._native import core
 from hinge.machines.kernel_source import KernelSource
+from hinge.machines.pages import empty_pages
 from hinge.machines.team import Piece
 
 Floats = NDArray[np.float64]
@@ -64,7 +65,7 @@ class KernelCache:
         dtype = np.dtype(np.float64 if exact else np.float32)
         slots = int(megabytes * 2**20 // (dtype.itemsize * max(1, n_columns)))
         self.n_slots = max(0, min(slots, n_rows))
-        self.rows: NDArray[Any] = np.empty((self.n_slots, n_columns), dtype=dtype)
+        self.rows: NDArray[Any] = empty_pages((self.n_slots, n_columns), dtype)
         self.kept = np.full(self.n_slots, -1, dtype=np.int64) if kept is None else kept
         self.used = np.zeros(self.n_slots, dtype=np.int64) if used is None else used
         self._slot_of = np.full(n_rows, -1, dtype=np.int64)
@@ -84,6 +85,12 @@ class KernelCache:
     def n_free(self) -> int:
         """How many slots keep no row."""
         return int(np.count_nonzero(self.kept < 0))
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of kept rows whose values are there."""
+        each: int = self.rows.itemsize * self.rows.shape[1]
+        return int(np.count_nonzero(self._is_written)) * each
 
     @property
     def clock(self) -> int:
@@ -244,6 +251,13 @@ class KernelCache:
             Where the rows are kept.
         """
         self._is_written[slots] = True
+
+    def release(self) -> None:
+        """Give the memory back; kept rows are computed again when they are asked for."""
+        shape, dtype = self.rows.shape, self.rows.dtype
+        del self.rows
+        self.rows = empty_pages(shape, dtype)
+        self._is_written[:] = False
 
     def forget(self) -> None:
         """Keep no row any more."""

@@ -111,7 +111,12 @@ class KernelSource(ABC):
         self.computed += len(ids) * n_columns
         self._share(self._filling(ids, columns, out, slots), len(ids), n_columns)
 
-    def square(self, ids: Ids, dtype: np.dtype[Any] | type = np.float32) -> NDArray[Any]:
+    def square(
+        self,
+        ids: Ids,
+        dtype: np.dtype[Any] | type = np.float32,
+        out: NDArray[Any] | None = None,
+    ) -> NDArray[Any]:
         """Return the kernel of some rows with each other.
 
         Parameters
@@ -120,30 +125,34 @@ class KernelSource(ABC):
             The rows.
         dtype : dtype, default=np.float32
             The precision of the values, float64 or float32.
+        out : ndarray of shape (len(ids), len(ids)) or None, default=None
+            Where to write them, in that precision; None is a new array.
 
         Returns
         -------
         ndarray of shape (len(ids), len(ids))
             The values, divided by ``unit``.
         """
-        block = np.empty((len(ids), len(ids)), dtype=dtype)
+        block = np.empty((len(ids), len(ids)), dtype=dtype) if out is None else out
         self.write(ids, block, np.arange(len(ids)), ids)
         return block
 
-    def exact_block(self, ids: Ids) -> Floats:
+    def exact_block(self, ids: Ids, out: Floats | None = None) -> Floats:
         """Return the kernel of some rows with each other, in float64.
 
         Parameters
         ----------
         ids : ndarray of int64
             The rows.
+        out : ndarray of shape (len(ids), len(ids)) or None, default=None
+            Where to write them; None is a new array.
 
         Returns
         -------
         ndarray of shape (len(ids), len(ids))
             The values, divided by ``unit``.
         """
-        return self.square(ids, np.float64)
+        return self.square(ids, np.float64, out)
 
     def panel(
         self, ids: Ids, columns: Ids, dtype: np.dtype[Any] | type = np.float64

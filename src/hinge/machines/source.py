@@ -46,14 +46,19 @@ class NativeSource(KernelSource):
         """Whether half of a square is computed in less time than the whole is gathered."""
         return self._prepared.is_of_products and self._prepared.per_row <= _CHEAP_ROW
 
-    def square(self, ids: Ids, dtype: np.dtype[Any] | type = np.float32) -> NDArray[Any]:
+    def square(
+        self,
+        ids: Ids,
+        dtype: np.dtype[Any] | type = np.float32,
+        out: NDArray[Any] | None = None,
+    ) -> NDArray[Any]:
         """Return the kernel of some rows with each other; of products half is computed."""
         rows = self._prepared.quick if dtype == np.float32 else self._prepared.exact
         if not self._prepared.is_of_products:
-            return super().square(ids, dtype)
+            return super().square(ids, dtype, out)
         numbers = self._terms(ids)
         terms = terms_of(rows, numbers)
-        block = np.empty((len(ids), len(ids)), dtype=dtype)
+        block = np.empty((len(ids), len(ids)), dtype=dtype) if out is None else out
         self.computed += len(ids) * (len(ids) + 1) // 2
         self._team.over_triangle(
             lambda first, stop, threads: terms.square(

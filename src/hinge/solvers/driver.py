@@ -323,6 +323,7 @@ class _Run:
         """Ask the judge; return the status if that settles the run."""
         try:
             point = self.solver.point(state)
+            state.make_way()
             certificate = self.judge.certify(point, self.progress)
         except _Abandoned:
             return Status.INTERRUPTED

@@ -96,6 +96,9 @@ class State:
     def release(self) -> None:
         """Let go of what only a run at work needs, such as threads; it may go on all the same."""
 
+    def make_way(self) -> None:
+        """Let go of what a certificate needs the memory of, if it can be made anew."""
+
     def __getstate__(self) -> dict[str, Any]:
         left_out = (*self._transient, "stop_check")
         kept = {key: value for key, value in self.__dict__.items() if key not in left_out}

@@ -30,6 +30,14 @@ from hinge.problem import Intercept, Problem
 from hinge.result import Point, Progress
 from hinge.solvers.kernel.intercept import intercept_between
 from hinge.solvers.kernel.nearby_systems import NearbySystems
+from hinge.solvers.kernel.set_memory import (
+    SLACK,
+    SetMemory,
+    beyond_slack,
+    judge_bytes,
+    left_for_rows,
+    run_bytes,
+)
 from hinge.solvers.linear.balance import balance
 from hinge.solvers.protocol import State
 
@@ -180,7 +188,14 @@ class KernelState(State):
     bordered: Ids = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     border_ends: Ids = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     pairs_pace: Floats = field(default_factory=lambda: np.zeros(0))
-    _transient: ClassVar[tuple[str, ...]] = ("problem", "program", "source", "cache", "systems")
+    _transient: ClassVar[tuple[str, ...]] = (
+        "problem",
+        "program",
+        "source",
+        "cache",
+        "systems",
+        "set_memory",
+    )
 
     def parts(self) -> dict[str, Any]:
         """Return what makes this state; the rows that are covered only where they are listed."""
@@ -214,8 +229,9 @@ class KernelState(State):
         n = len(self.beta)
         # A working set's matrix is made while rows are kept: both together are the cache. Methods
         # that step on the kept rows themselves make none.
-        set_mb = 0.0 if self.least_kept else min(n, self.largest_set) ** 2 * 4 / 2**20
+        set_mb = 0.0 if self.least_kept else self._set_bytes / 2**20
         megabytes = self.cache_mb - self.source.copy_mb - set_mb
+        megabytes = left_for_rows(megabytes, self._beyond_mb)
         stored = (self.kept, self.used) if len(self.kept) else (None, None)
         megabytes = max(megabytes, self.least_kept * n * 4 / 2**20)
         cache = KernelCache(n, n, megabytes, *stored)
@@ -228,14 +244,70 @@ class KernelState(State):
         groups = np.split(self.bordered, self.border_ends[:-1]) if len(self.bordered) else []
         return NearbySystems(self.factored, tuple(groups))
 
+    @cached_property
+    def set_memory(self) -> SetMemory:
+        """Memory for the matrices of working sets, one after the other."""
+        return SetMemory(self._set_bytes)
+
     @property
     def largest_set(self) -> int:
         """The most rows of a working set: its matrix takes a part of the cache at the most."""
         return largest_set(self.cache_mb)
 
+    @property
+    def _set_bytes(self) -> int:
+        return 4 * min(len(self.beta), self.largest_set) ** 2
+
+    @property
+    def _beyond_mb(self) -> float:
+        """What arrays of a number for each row take beyond a tenth of the cache."""
+        n, rows = len(self.beta), self.problem.rows
+        n_stored = int(rows.n_stored * n / max(1, rows.n_rows))
+        return beyond_slack(run_bytes(n, n_stored, min(n, self.largest_set)), self.cache_mb)
+
+    def keep_within(self, size: int, beside: int = 0, *, keeps_factor: bool = False) -> None:
+        """Let go of what there is no room for in the cache; it is made anew, with the same bits.
+
+        Parameters
+        ----------
+        size : int
+            Bytes of the next matrix of a working set.
+        beside : int, default=0
+            Bytes of what is made or kept besides.
+        keeps_factor : bool, default=False
+            Whether the factor of Newton's steps is needed now.
+        """
+        memory = (self.cache_mb - self.source.copy_mb - self._beyond_mb) * 2**20
+        systems = self.__dict__.get("systems")
+        factor = 0 if systems is None else systems.nbytes
+        taken = self.cache.nbytes + beside + max(size, self.set_memory.nbytes) + factor
+        if taken > memory and systems is not None and not keeps_factor:
+            del self.__dict__["systems"]
+            taken -= factor
+        if taken > memory and self.set_memory.nbytes > size:
+            self.set_memory.release()
+
+    def make_way(self) -> None:
+        """Let go of kept values and matrices if they and a certificate are more than there may be.
+
+        They are made anew if the run goes on; that is a matter of milliseconds.
+        """
+        n, rows = len(self.beta), self.problem.rows
+        judging = judge_bytes(rows.n_rows, rows.n_stored, self.n_support) + run_bytes(n, 0, 0)
+        most = ((1.0 + SLACK) * self.cache_mb - self.source.copy_mb) * 2**20
+        systems = self.__dict__.get("systems")
+        factor = 0 if systems is None else systems.nbytes
+        left = most - judging - self.cache.nbytes
+        if left < self.set_memory.nbytes + factor:
+            self.__dict__.pop("systems", None)
+            self.set_memory.release()
+        if left < 0:
+            self.cache.release()
+
     def share_kernel(self, other: KernelState) -> None:
         """Take the kernel values and kept rows of another state of the same rows over."""
-        self.__dict__.update(source=other.source, cache=other.cache)
+        other.__dict__.pop("systems", None)  # made anew if that one goes on
+        self.__dict__.update(source=other.source, cache=other.cache, set_memory=other.set_memory)
         self.kept, self.used = other.cache.kept, other.cache.used
 
     @property

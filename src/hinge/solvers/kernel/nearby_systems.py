@@ -31,6 +31,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 from scipy.linalg.blas import strsv
 
+from hinge.machines.pages import empty_pages
 from hinge.solvers.kernel.blocked_cholesky import factorise
 
 Floats = NDArray[np.float64]
@@ -92,6 +93,17 @@ class NearbySystems:
         bordered = np.concatenate((self.base[:0], *self.borders))
         self._bordered = np.searchsorted(chosen, bordered)
 
+    def leave(self) -> None:
+        """Let go of the matrix of the working set: others need its memory."""
+        self._matrix = np.zeros((0, 0), dtype=np.float32)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the factor and the borders."""
+        if self._upper is None:
+            return 0
+        return self._upper.nbytes + self._columns.nbytes + self._corner.nbytes
+
     def solve(self, is_free: NDArray[np.bool_], right: Floats) -> Floats:
         """Return the solutions over the free rows, zero elsewhere.
 
@@ -143,6 +155,7 @@ class NearbySystems:
         self._corner = np.zeros((0, 0))
         self._bordered = np.zeros(0, dtype=np.int64)
         self._used = None
+        self._upper = None  # before the next one is made
         self._upper = self._factor()
 
     def _note_base(self, at: Ids) -> None:
@@ -152,9 +165,11 @@ class NearbySystems:
 
     def _factor(self) -> Singles:
         """Return the upper triangular factor of the base's matrix."""
-        is_whole = len(self._at) == len(self._matrix)
-        part = np.ix_(self._at, self._at)
-        system = self._matrix.copy() if is_whole else self._matrix[part]
+        at = self._at
+        system = empty_pages((len(at), len(at)), np.float32)
+        for first in range(0, len(at), _BLOCK):
+            some = slice(first, first + _BLOCK)
+            system[some] = self._matrix[np.ix_(at[some], at)]
         own = np.arange(len(self._at))
         system[own, own] += self._diagonal[self._at].astype(np.float32)
         factorise(system, self._check)

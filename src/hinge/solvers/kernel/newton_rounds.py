@@ -256,6 +256,10 @@ def _move(
 ) -> bool:
     """Solve the program over the rows; return whether anything has moved."""
     program, pace = state.program, state.pairs_pace
+    # Beside the matrix there are a factor of its size and borders, which may be half of it.
+    factor = 0 if "systems" not in state.__dict__ else state.systems.nbytes
+    size = 4 * len(chosen) ** 2
+    state.keep_within(size, max(0, 3 * size // 2 - factor), keeps_factor=True)
     matrix = kernel_among(state, chosen)
     beta, slope, diagonal = state.beta[chosen], gradient[chosen], program.diagonal[chosen]
     lower = np.where(is_fixed, beta, program.lower[chosen])
@@ -279,6 +283,7 @@ def _move(
             return False
         state.factored = free
         pace[_DAMPING] *= _DAMPED
+    systems.leave()
     pace[_CHANGED] = guessed.changed
     state.factored = systems.base
     state.bordered = np.concatenate((systems.base[:0], *systems.borders))

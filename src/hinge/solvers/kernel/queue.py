@@ -39,6 +39,7 @@ def advance_queue(state: KernelState) -> None:
         wanted = max(wanted, state.cache.n_free)
     to_store = ids[: min(wanted, limit)]
     stored = state.cache.make_room(to_store, replace=not some_rest)
+    state.keep_within(0, 4 * len(stored) * len(scores))
     everywhere = len(stored) if some_rest else limit
     _add_everywhere(state, old, (ids[:everywhere], changes[:everywhere]), stored, scores)
     some = slice(everywhere, limit)

@@ -26,6 +26,7 @@ from hinge.solvers.kernel.dual_state import (
 _FEW_ROWS = 4096  # of a problem: so few float32 values sum up well, or all in float64 soon
 _SAMPLE = 64  # rows that are looked at, at the most
 _TERMS = 4096  # support vectors at a time, at the most: what is made of them stays small
+_TERM_BYTES = 1 << 23  # and no more of their values in float64
 _WORST = 8.0  # how many times the root mean square an error of a row that counts may well be
 _MARGIN = 12.0  # times it, and no error of any row is larger
 _VALUE_ERROR = 4.0 * 2.0**-24  # of a float32 kernel value, in parts of the largest one
@@ -77,7 +78,7 @@ def advance_refreshing(state: KernelState) -> None:
     rows = state.to_refresh
     support = np.flatnonzero(state.beta)
     limit = max(ROWS_A_STEP, VALUES_A_STEP // len(rows) // ROWS_A_STEP * ROWS_A_STEP)
-    limit = min(limit, _TERMS)
+    limit = min(limit, _most_terms(state))
     ids = support[state.refreshed : state.refreshed + limit]
     fresh = state.fresh.copy()
     state.source.add(ids, state.beta[ids], fresh, rows, exact=True)
@@ -112,7 +113,15 @@ def _lost(state: KernelState, sample: Ids) -> float:
     """Return the root mean square of what some scores are off by."""
     support = np.flatnonzero(state.beta)
     exact = np.zeros(len(sample))
-    for start in range(0, len(support), _TERMS):
-        some = support[start : start + _TERMS]
+    most = _most_terms(state)
+    for start in range(0, len(support), most):
+        some = support[start : start + most]
         state.source.add(some, state.beta[some], exact, sample, exact=True)
     return math.sqrt(float(np.mean(np.square(exact - state.scores[sample]))))
+
+
+def _most_terms(state: KernelState) -> int:
+    """Return how many support vectors are taken at a time: whole panels, of which sums are made."""
+    rows = state.problem.rows
+    fit = int(_TERM_BYTES * rows.n_rows / (8.0 * max(1, rows.n_stored)))
+    return min(max(ROWS_A_STEP, fit // ROWS_A_STEP * ROWS_A_STEP), _TERMS)

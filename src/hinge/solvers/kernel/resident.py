@@ -45,6 +45,8 @@ def improve_resident(state: KernelState) -> bool:
     if native is None:
         return False
     program, cache = state.program, state.cache
+    # Native code has the matrix of a set itself.
+    state.keep_within(0, 4 * min(n, state.largest_set) ** 2)
     stored = max(1, state.problem.rows.n_stored // n)
     left = NO_LIMIT if state.step_limit is None else max(0, state.step_limit - state.steps)
     last_set = np.zeros(n, dtype=np.int64)

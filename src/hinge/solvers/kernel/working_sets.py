@@ -99,6 +99,7 @@ def _solve(
     most = MOST_PAIRS if inner == "pairs" else _MOST_PROJECTIONS
     if state.step_limit is not None:
         most = min(most, state.step_limit - state.steps)
+    state.keep_within((8 if state.is_exact else 4) * len(chosen) ** 2)
     kernel = kernel_among(state, chosen)
     beta, slope = state.beta[chosen], gradient[chosen]
     bounds = program.lower[chosen], program.upper[chosen]
@@ -222,7 +223,8 @@ def smallest(values: Floats, most: int) -> Ids:
 def kernel_among(state: KernelState, chosen: Ids) -> NDArray[Any]:
     """Return the kernel matrix of a working set: kept rows are looked up, others computed.
 
-    Where values are cheap, all are computed: what is kept lies apart in memory.
+    Where values are cheap, all are computed: what is kept lies apart in memory. All matrices of a
+    run are written to the same memory, one after the other.
 
     Parameters
     ----------
@@ -237,14 +239,15 @@ def kernel_among(state: KernelState, chosen: Ids) -> NDArray[Any]:
         The values, float64 if the run is in that precision and float32 if not.
     """
     if state.is_exact:
-        return state.source.exact_block(chosen)
+        return state.source.exact_block(chosen, state.set_memory.matrix(len(chosen), np.float64))
     slots = state.cache.lookup(chosen)
     if len(chosen) == len(state.beta) <= state.cache.n_slots:
         _keep(state, chosen[slots < 0])  # its rows are whole rows
         slots = state.cache.lookup(chosen)
     elif state.source.is_cheap:
-        return state.source.square(chosen)
-    matrix = np.empty((len(chosen), len(chosen)), dtype=np.float32)
+        matrix = state.set_memory.matrix(len(chosen), np.float32)
+        return state.source.square(chosen, out=matrix)
+    matrix = state.set_memory.matrix(len(chosen), np.float32)
     missing = np.flatnonzero(slots < 0)
     state.source.write(chosen[missing], matrix, missing, chosen)
     found = np.flatnonzero(slots >= 0)

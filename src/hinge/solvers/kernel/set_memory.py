@@ -1,0 +1,124 @@
+"""What a run on a kernel machine holds besides kept kernel rows, and room for it in the cache.
+
+The promise is that a run takes no more than its cache, a tenth of it, and the data. The matrix of a
+working set has one piece of memory for all sets. Arrays of a number for each row, and what passes
+over kernel values prepare, come out of that tenth as far as they fit, and out of the cache beyond.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hinge.machines.pages import empty_pages
+
+SLACK = 0.1  # share of the cache that may be taken beyond it
+_BYTES_A_ROW = 200.0  # program, coefficients, scores, what rows miss, gradients and masks
+_MOST = 0.5  # share of what is left for kept rows that is given up for that
+_LEAST_MB = 10.0  # of a cache that is held to it: in a smaller one there would be no kept rows
+_PASSES_MB = 3.5  # blocks of rows, and what an allocator keeps of them
+_JUDGE_BYTES, _JUDGED_ROW_BYTES = 10.0 * 2**20, 60.0  # of a certificate, and for each row
+_JUDGED_BYTES = 9.0  # for each stored value of the support vectors
+
+
+class SetMemory:
+    """Memory for the matrix of a working set, of one set after the other.
+
+    Parameters
+    ----------
+    usual : int
+        Bytes to take at first, so that sets may grow; a page is taken when it is first written.
+
+    Attributes
+    ----------
+    nbytes : int
+        The bytes of it that have been written.
+    """
+
+    def __init__(self, usual: int) -> None:
+        self._usual = usual
+        self._buffer: NDArray[np.uint8] | None = None
+        self.nbytes = 0
+
+    def matrix(self, size: int, dtype: np.dtype[Any] | type) -> NDArray[Any]:
+        """Return a square matrix to be written; there must be none left of those before it.
+
+        Parameters
+        ----------
+        size : int
+            How many rows it has.
+        dtype : dtype
+            The type of its values.
+        """
+        wanted = size * size * np.dtype(dtype).itemsize
+        if self._buffer is None or len(self._buffer) < wanted:
+            self.release()  # before more is taken
+            self._buffer = empty_pages((max(wanted, self._usual),), np.uint8)
+        self.nbytes = max(self.nbytes, wanted)
+        return self._buffer[:wanted].view(dtype).reshape(size, size)
+
+    def release(self) -> None:
+        """Give the memory back."""
+        self._buffer, self.nbytes = None, 0
+
+
+def run_bytes(n_rows: int, n_stored: int, n_terms: int) -> float:
+    """Return about what a run takes besides kept rows, a copy of the rows, and matrices.
+
+    Parameters
+    ----------
+    n_rows : int
+        How many rows have a coefficient.
+    n_stored : int
+        How many values of them are stored.
+    n_terms : int
+        How many of them are prepared for a pass at a time.
+    """
+    return _BYTES_A_ROW * n_rows + 4.0 * n_terms * n_stored / max(1, n_rows)
+
+
+def judge_bytes(n_rows: int, n_stored: int, n_support: int) -> float:
+    """Return about what a certificate takes.
+
+    Parameters
+    ----------
+    n_rows : int
+        How many rows the problem has.
+    n_stored : int
+        How many values of them are stored.
+    n_support : int
+        How many of them have a coefficient.
+    """
+    prepared = _JUDGED_BYTES * n_stored * n_support / max(1, n_rows)
+    return _JUDGE_BYTES + _JUDGED_ROW_BYTES * n_rows + prepared
+
+
+def beyond_slack(run: float, cache_mb: float) -> float:
+    """Return the megabytes that a run's other arrays take beyond a tenth of its cache.
+
+    Parameters
+    ----------
+    run : float
+        Their bytes.
+    cache_mb : float
+        Memory of the cache.
+    """
+    if cache_mb < _LEAST_MB:
+        return 0.0
+    slack = SLACK * cache_mb
+    return max(0.0, run / 2**20 + min(2.0 * slack, _PASSES_MB) - slack)
+
+
+def left_for_rows(room_mb: float, beyond_mb: float) -> float:
+    """Return the megabytes for kept rows: other arrays take a part of their room at the most.
+
+    Parameters
+    ----------
+    room_mb : float
+        What is left of the cache for kept rows.
+    beyond_mb : float
+        What other arrays would have of it.
+    """
+    return room_mb - min(beyond_mb, _MOST * max(0.0, room_mb))
