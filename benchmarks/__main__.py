@@ -44,7 +44,7 @@ _KEEPING = {
     "duals": "kernel machines: every solver of the dual, and exact paths in C",
     "kernel-extremes": "kernel machines on unscaled rows, with C = 1e6 and degree 5; Ctrl-C",
     "kernel-growth": "kernel machines: time against the number of rows",
-    "kernel-memory": "kernel machines: memory with caches of 50 MB and 4 GB",
+    "kernel-memory": "kernel machines: memory with caches from 20 MB to 4 GB",
     "growth": "time and memory against the number of rows",
     "path": "a path of C against fits of their own",
     "small": "linear machines of small data beside scikit-learn's",
