@@ -263,7 +263,10 @@ class KernelState(State):
         """What arrays of a number for each row take beyond a tenth of the cache."""
         n, rows = len(self.beta), self.problem.rows
         n_stored = int(rows.n_stored * n / max(1, rows.n_rows))
-        return beyond_slack(run_bytes(n, n_stored, min(n, self.largest_set)), self.cache_mb)
+        # Methods that step on kept rows have the variables that take part as copies.
+        numbers = 2.0 * run_bytes(n, 0, 0) if self.least_kept else 0.0
+        run = run_bytes(n, n_stored, min(n, self.largest_set)) + numbers
+        return beyond_slack(run, self.cache_mb)
 
     def keep_within(self, size: int, beside: int = 0, *, keeps_factor: bool = False) -> None:
         """Let go of what there is no room for in the cache; it is made anew, with the same bits.
