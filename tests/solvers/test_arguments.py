@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import hinge
-from hinge import InvalidParameterError, Point, Problem, Solution, Stop
+from hinge import InvalidParameterError, Problem, Solution, Stop
 from hinge.solvers import SMO, Decomposition, DualCoordinate, Event, Gradient, Newton, Pegasos
 
 X = np.array([[0.0], [1.0], [2.0], [3.0]])
@@ -101,29 +101,6 @@ def test_starts(problem: Problem, warm: Any) -> None:
     message = r"warm must be a hinge\.Solution, a hinge\.Point or None; got .*hinge\.Point\(coef,"
     with pytest.raises(InvalidParameterError, match=message):
         hinge.solve(problem, warm=warm)
-
-
-@pytest.mark.parametrize(
-    ("warm", "message"),
-    [
-        (Point(np.zeros(7)), r"weights of shape \(7,\), and the problem has 1 features"),
-        (Point(np.full(1, np.nan)), r"warm has nan in coef\[0\]"),
-        (Point(np.zeros(1), np.inf), r"warm has inf in intercept\[0\]"),
-        (Point(np.zeros(1), 0.0, np.array([1.0, -np.inf])), r"warm has -inf in dual_coef\[1\]"),
-    ],
-)
-def test_starts_that_would_be_no_use_are_refused(
-    problem: Problem, warm: Point, message: str
-) -> None:
-    with pytest.raises(InvalidParameterError, match=message):
-        hinge.solve(problem, warm=warm)
-
-
-@pytest.mark.parametrize("dual", [None, np.zeros(5)])
-def test_kernel_machines_start_from_coefficients_of_their_rows(dual: Any) -> None:
-    problem = Problem([[0.0], [1.0], [2.0]], [0, 1, 1], kernel="rbf")
-    with pytest.raises(InvalidParameterError, match="a kernel machine of 3 rows starts from one"):
-        hinge.solve(problem, warm=Point(np.zeros(0), 0.0, dual))
 
 
 def test_a_solution_is_not_its_state(problem: Problem, solution: Solution) -> None:

@@ -7,8 +7,6 @@ import numbers
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import numpy as np
-
 from hinge.errors import InvalidParameterError
 from hinge.parameters import not_negative, positive
 from hinge.problem import Problem
@@ -56,52 +54,23 @@ def given_stop(stop: Any) -> Stop:
     raise InvalidParameterError(message)
 
 
-def given_start(warm: Any, problem: Problem) -> Point | None:
+def given_start(warm: Any) -> Point | None:
     """Return the point to start from, that of a solution if one was given.
 
     Parameters
     ----------
     warm : object
         What the caller passed.
-    problem : Problem
-        What is to be solved.
     """
-    if warm is None:
-        return None
-    if isinstance(warm, Point | Solution):
-        point = warm.point if isinstance(warm, Solution) else warm
-        _refuse_point_of_another_problem(point, problem)
-        return point
+    if warm is None or isinstance(warm, Point):
+        return warm
+    if isinstance(warm, Solution):
+        return warm.point
     message = (
         f"warm must be a hinge.Solution, a hinge.Point or None; got {_shown(warm)}. Weights alone "
         "are hinge.Point(coef, intercept)."
     )
     raise InvalidParameterError(message)
-
-
-def _refuse_point_of_another_problem(point: Point, problem: Problem) -> None:
-    """Refuse a start that no solver could use, which would go unnoticed."""
-    if problem.kernel is None:
-        if np.shape(point.coef) != (problem.n_features,):
-            message = (
-                f"warm has weights of shape {np.shape(point.coef)}, and the problem has "
-                f"{problem.n_features} features: it is a point of another problem."
-            )
-            raise InvalidParameterError(message)
-    elif point.dual_coef is None or np.shape(point.dual_coef) != (problem.n_rows,):
-        shape = None if point.dual_coef is None else np.shape(point.dual_coef)
-        had = "no dual coefficients" if shape is None else f"dual coefficients of shape {shape}"
-        message = (
-            f"warm has {had}, and a kernel machine of {problem.n_rows} rows starts from one for "
-            "each of them."
-        )
-        raise InvalidParameterError(message)
-    dual = () if point.dual_coef is None else point.dual_coef
-    for name, values in (("coef", point.coef), ("intercept", point.intercept), ("dual_coef", dual)):
-        bad = np.flatnonzero(~np.isfinite(np.ravel(values)))
-        if len(bad):
-            message = f"warm has {np.ravel(values)[bad[0]]} in {name}[{bad[0]}]: it is no start."
-            raise InvalidParameterError(message)
 
 
 def given_state(resume: Any) -> State | None:

@@ -157,7 +157,7 @@ def solve(
     settings = Settings(
         given_stop(stop), given_seed(seed), given_observers(observers), thread_count(n_jobs)
     )
-    start, state = given_start(warm, problem), given_state(resume)
+    start, state = given_start(warm), given_state(resume)
     if state is not None and isinstance(solver, str) and solver == "auto":
         solver = state.solver_name
     chosen = get_solver(solver, problem, settings.stop.gap)

@@ -191,7 +191,7 @@ class Relay(Solver):
         state = RelayState(problem, self.choice(problem, apart=is_warm), self.gap)
         state.look = 0 if is_warm or state.name != FIRST or state.is_last else _FIRST_LOOK
         if state.name == SHORT and not state.is_last:
-            state.most_steps = math.ceil(most_steps(problem, self.gap, SHORT))
+            state.most_steps = float(math.ceil(most_steps(problem, self.gap, SHORT)))
         state.seed = seed
         state.running = self._solver(state).start(problem, warm, seed)
         return state
@@ -314,7 +314,7 @@ class Relay(Solver):
         if state.step_limit is not None:
             limits.append(max(0, state.step_limit - state.steps_before))
         if math.isfinite(state.most_steps) and state.name == SHORT:
-            limits.append(int(state.most_steps))
+            limits.append(max(0, int(state.most_steps)))
         if math.isfinite(self.first_steps) and not state.is_last and state.name == FIRST:
             # Hundreds of its sweeps over few rows may fit into the work of one call.
             limits.append(max(0, int(self.first_steps) - state.steps_before))
