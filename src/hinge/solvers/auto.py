@@ -70,8 +70,9 @@ _SHORT_ROWS, _SHORT_SHARE, _SETTLED = 2.0, 1.0 / 3.0, 0.9
 # steps.
 _SPARSE_DOUBT = 2.0
 # What the cost of primal-newton counts for beside those of methods over any number of rows, which
-# are too low where it takes part: on few rows their calls take most of the time.
-_SHORT_ODDS = 0.5
+# are too low where it takes part: on few rows their calls take most of the time. With a corner it
+# searches all rows in every stage, where they have samples: that much only up to so many rows.
+_SHORT_ODDS, _FEW_WITH_CORNER = 0.5, 20_000
 # Steps of Newton's method for each of its rounds after which it is no longer expected to end: where
 # it was the fastest it took up to 20, and where classes were apart hundreds.
 _MOST_STEPS = 50.0
@@ -136,8 +137,10 @@ def choose(
     """
     models = COSTS_APART if apart else COSTS
     costs = {name: cost(problem, gap) for name, cost in models.items() if name in able}
-    odds = {SHORT: _SHORT_ODDS}
-    rivals = sorted(costs, key=lambda name: (name == tried, odds.get(name, 1.0) * costs[name]))
+    is_smooth = problem.loss.dual_curvature > 0.0
+    odds = _SHORT_ODDS if is_smooth or problem.n_counted <= _FEW_WITH_CORNER else 1.0
+    weighed = {name: cost * (odds if name == SHORT else 1.0) for name, cost in costs.items()}
+    rivals = sorted(costs, key=lambda name: (name == tried, weighed[name]))
     unit = coordinate_cost(problem)
     if FIRST not in able:
         return Choice(tuple(rivals), math.inf, unit, f"{FIRST} does not take the problem")
