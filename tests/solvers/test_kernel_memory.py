@@ -139,3 +139,16 @@ def test_pages_are_arrays_like_others(size: int) -> None:
     assert array.flags.c_contiguous
     assert array.flags.writeable
     assert float(array.sum()) == size
+
+
+@pytest.mark.parametrize("error", [OSError(12, "Cannot allocate memory"), OverflowError()])
+def test_memory_that_is_not_there_is_said_so(
+    monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("hinge.machines.pages.mmap.mmap", fail)
+    with pytest.raises(MemoryError, match=r"no memory for 1 MB, an array of shape \(1048576,\)"):
+        empty_pages((LEAST_BYTES,), np.uint8)
+    assert empty_pages((10,), np.uint8).shape == (10,)  # small ones need no pages

@@ -38,7 +38,11 @@ def empty_pages(shape: tuple[int, ...], dtype: np.dtype[Any] | type) -> NDArray[
     size = math.prod(shape) * np.dtype(dtype).itemsize
     if size < LEAST_BYTES or not hasattr(mmap, "MAP_PRIVATE"):
         return np.empty(shape, dtype=dtype)
-    pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    try:
+        pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    except (OSError, OverflowError) as error:
+        message = f"no memory for {size / 2**20:.0f} MB, an array of shape {shape}"
+        raise MemoryError(message) from error
     if size >= _HUGE_BYTES and hasattr(mmap, "MADV_HUGEPAGE"):
         _ask_for_huge(pages)
     return np.frombuffer(pages, dtype=dtype).reshape(shape)
