@@ -265,7 +265,9 @@ class KernelState(State):
         n_stored = int(rows.n_stored * n / max(1, rows.n_rows))
         # Methods that step on kept rows have the variables that take part as copies.
         numbers = 2.0 * run_bytes(n, 0, 0) if self.least_kept else 0.0
-        run = run_bytes(n, n_stored, min(n, self.largest_set)) + numbers
+        # Values that native code does not compute are looked up, or a function's of the caller.
+        n_terms = 0 if self.source.native_rows is None else min(n, self.largest_set)
+        run = run_bytes(n, n_stored, n_terms) + numbers
         return beyond_slack(run, self.cache_mb)
 
     def keep_within(self, size: int, beside: int = 0, *, keeps_factor: bool = False) -> None:
@@ -293,11 +295,13 @@ class KernelState(State):
     def make_way(self) -> None:
         """Let go of kept values and matrices if they and a certificate are more than there may be.
 
-        They are made anew if the run goes on; that is a matter of milliseconds.
+        They are made anew, with the same bits, if the run goes on or another begins with them. That
+        may take as long as they took, and comes only where the cache is small beside the
+        certificate: this may take as much as the data do.
         """
         n, rows = len(self.beta), self.problem.rows
         judging = judge_bytes(rows.n_rows, rows.n_stored, self.n_support) + run_bytes(n, 0, 0)
-        most = ((1.0 + SLACK) * self.cache_mb - self.source.copy_mb) * 2**20
+        most = ((1.0 + SLACK) * self.cache_mb - self.source.copy_mb) * 2**20 + rows.values.nbytes
         systems = self.__dict__.get("systems")
         factor = 0 if systems is None else systems.nbytes
         left = most - judging - self.cache.nbytes
