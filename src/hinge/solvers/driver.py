@@ -319,8 +319,8 @@ class _Run:
             status = Status.INTERRUPTED
         return status
 
-    def _certify(self, state: Any) -> Status | None:
-        """Ask the judge; return the status if that settles the run."""
+    def _certify(self, state: Any, *, is_last: bool = False) -> Status | None:
+        """Ask the judge; return the status if that settles the run, or if it is over anyway."""
         try:
             point = self.solver.point(state)
             state.make_way()
@@ -335,6 +335,8 @@ class _Run:
             return Status.NUMERICAL_ERROR
         if self.problem.is_hard and proves_not_separable(self.problem, certificate):
             return Status.NOT_SEPARABLE
+        if is_last:
+            return Status.STALLED  # and nobody is to go on
         # How much is rounding depends on the point: another method may find one that is proven.
         at_rest = self.progress.at_rest or self._is_hopeless(certificate)
         if at_rest or self.judge.has_stalled():
@@ -366,7 +368,7 @@ class _Run:
         hurried = bool(self.flag)
         if not hurried and not self.judge.has_judged(self.progress):
             # The last point may be the best one, and nobody has judged it yet.
-            verdict = self._certify(state)
+            verdict = self._certify(state, is_last=True)
             if verdict in (Status.SOLVED, Status.NUMERICAL_ERROR, Status.NOT_SEPARABLE):
                 status = verdict
         best = None
