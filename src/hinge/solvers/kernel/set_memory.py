@@ -19,7 +19,7 @@ _BYTES_A_ROW = 200.0  # program, coefficients, scores, what rows miss, gradients
 _MOST = 0.5  # share of what is left for kept rows that is given up for that
 _LEAST_MB = 10.0  # of a cache that is held to it: in a smaller one there would be no kept rows
 _PASSES_MB = 3.5  # blocks of rows, and what an allocator keeps of them
-_JUDGE_BYTES, _JUDGED_ROW_BYTES = 10.0 * 2**20, 60.0  # of a certificate, and for each row
+_JUDGE_BYTES, _JUDGED_ROW_BYTES = 13.0 * 2**20, 60.0  # of a certificate, and for each row
 _JUDGED_BYTES = 9.0  # for each stored value of the support vectors
 
 
