@@ -7,11 +7,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <utility>
 
 #include "hinge/rows.hpp"
+#include "require.hpp"
 
 namespace hinge::binding {
 
@@ -20,18 +20,6 @@ namespace nb = nanobind;
 template <class Value>
 using Vector = nb::ndarray<Value, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using AnyVector = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
-
-inline void require_that(bool holds, const std::string& message) {
-    if (!holds) {
-        throw std::invalid_argument(message);
-    }
-}
-
-inline void require_entries(std::size_t got, std::int64_t want, const char* name) {
-    require_that(want >= 0 && got == static_cast<std::size_t>(want),
-                 std::string(name) + " has " + std::to_string(got) + " entries, not " +
-                     std::to_string(want));
-}
 
 // Dense values, or the three arrays of a CSR matrix. The arrays are checked where this is made;
 // whether indices point into the rows is for the caller to know, who has validated them.
@@ -44,21 +32,21 @@ class AnyRows {
           offsets_(std::move(offsets)),
           count_(count),
           width_(width) {
-        require_that(count >= 0 && width >= 0, "the rows must have a shape");
-        require_that(count < (std::int64_t{1} << 32), "at most 2^32 - 1 rows");
-        require_that(is<float>(values_) || is<double>(values_),
-                     "the values of the rows must be float32 or float64");
+        require(count >= 0 && width >= 0, "the rows must have a shape");
+        require(count < (std::int64_t{1} << 32), "at most 2^32 - 1 rows");
+        require(is<float>(values_) || is<double>(values_),
+                "the values of the rows must be float32 or float64");
         if (!columns_) {
             require_entries(values_.size(), count * width, "values");
             return;
         }
-        require_that(offsets_.has_value(), "sparse rows need their offsets");
-        require_that(is<std::int32_t>(*columns_) || is<std::int64_t>(*columns_),
-                     "the column indices must be int32 or int64");
-        require_that(is<std::int32_t>(*offsets_) || is<std::int64_t>(*offsets_),
-                     "the row offsets must be int32 or int64");
+        require(offsets_.has_value(), "sparse rows need their offsets");
+        require(is<std::int32_t>(*columns_) || is<std::int64_t>(*columns_),
+                "the column indices must be int32 or int64");
+        require(is<std::int32_t>(*offsets_) || is<std::int64_t>(*offsets_),
+                "the row offsets must be int32 or int64");
         require_entries(offsets_->size(), count + 1, "the row offsets");
-        require_that(columns_->size() == values_.size(), "one column index for every value");
+        require(columns_->size() == values_.size(), "one column index for every value");
     }
 
     std::int64_t count() const noexcept { return count_; }

@@ -39,7 +39,7 @@ LabelRule rule_of(const std::string& name) {
     if (name == "largest") {
         return LabelRule::kLargest;
     }
-    require(name == "votes", "no rule is called " + name);
+    require(name == "votes", [&] { return "no rule is called " + name; });
     return LabelRule::kVotes;
 }
 

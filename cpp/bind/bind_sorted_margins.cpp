@@ -19,8 +19,8 @@ namespace nb = nanobind;
 namespace {
 
 using hinge::binding::AnyRows;
+using hinge::binding::require;
 using hinge::binding::require_entries;
-using hinge::binding::require_that;
 using hinge::binding::Vector;
 
 constexpr std::int64_t kSums = 4;
@@ -48,15 +48,15 @@ class LabelledRows {
     LabelledRows(AnyRows rows, Vector<const std::int8_t> signs, Vector<const double> weights)
         : rows_(std::move(rows)), signs_(std::move(signs)), weights_(std::move(weights)) {
         require_entries(signs_.size(), rows_.count(), "signs");
-        require_that(weights_.size() == 1 || length(weights_.size()) == rows_.count(),
-                     "one weight, or one for every row");
+        require(weights_.size() == 1 || length(weights_.size()) == rows_.count(),
+                "one weight, or one for every row");
     }
 
     void pass_over_range(Vector<const double> w, double b, const hinge::LossPieces& loss,
                          std::pair<std::int64_t, std::int64_t> range, Vector<double> margins,
                          Vector<double> linear, Vector<double> curved, Vector<double> sums) const {
         const auto [begin, end] = range;
-        require_that(0 <= begin && begin <= end && end <= rows_.count(), "a range of the rows");
+        require(0 <= begin && begin <= end && end <= rows_.count(), "a range of the rows");
         require_entries(margins.size(), rows_.count(), "margins");
         require_entries(w.size(), rows_.width(), "w");
         require_entries(linear.size(), rows_.width(), "linear");
@@ -73,8 +73,7 @@ class LabelledRows {
                         std::pair<std::int64_t, std::int64_t> range, Vector<const double> stored,
                         Vector<double> descent, double factor, Vector<double> sums) const {
         const auto [begin, end] = range;
-        require_that(0 <= begin && begin <= end && end <= length(list.size()),
-                     "a range of the list");
+        require(0 <= begin && begin <= end && end <= length(list.size()), "a range of the list");
         require_listed(list, begin);
         require_entries(stored.size(), rows_.count(), "stored");
         require_entries(w.size(), rows_.width(), "w");
@@ -124,8 +123,8 @@ class LabelledRows {
         if (begin != 0) {
             return;
         }
-        require_that(all_below(list.data(), length(list.size()), rows_.count()),
-                     "the list names a row that is not there");
+        require(all_below(list.data(), length(list.size()), rows_.count()),
+                "the list names a row that is not there");
     }
 
     hinge::RowLabels labels() const {
@@ -152,14 +151,13 @@ class CellPositions {
           sorted_(sorted) {
         const std::int64_t count = length(order_.size());
         require_entries(keys_.size(), count, "keys");
-        require_that(!slopes_ || length(slopes_->size()) == count, "one slope for every row");
-        require_that(!distances_ || length(distances_->size()) == count,
-                     "one distance for every row");
-        require_that(starts_.size() >= 1 && starts_.data()[0] == 0, "the first cell begins at 0");
+        require(!slopes_ || length(slopes_->size()) == count, "one slope for every row");
+        require(!distances_ || length(distances_->size()) == count, "one distance for every row");
+        require(starts_.size() >= 1 && starts_.data()[0] == 0, "the first cell begins at 0");
         for (std::size_t cell = 1; cell < starts_.size(); ++cell) {
-            require_that(starts_.data()[cell - 1] <= starts_.data()[cell], "cells follow in order");
+            require(starts_.data()[cell - 1] <= starts_.data()[cell], "cells follow in order");
         }
-        require_that(starts_.data()[starts_.size() - 1] == count, "the cells hold every row");
+        require(starts_.data()[starts_.size() - 1] == count, "the cells hold every row");
     }
 
     hinge::Positions view() const {
@@ -194,8 +192,8 @@ struct Movement {
 
 hinge::CellChanges changes(const CellTable& table, const Movement& movement,
                            const hinge::Positions& at) {
-    require_that(table.shape(0) == 4 && length(table.shape(1)) == at.cells,
-                 "the table of cells must have shape (4, n_cells)");
+    require(table.shape(0) == 4 && length(table.shape(1)) == at.cells,
+            "the table of cells must have shape (4, n_cells)");
     const double* const data = table.data();
     return {data,
             data + at.cells,
@@ -211,8 +209,8 @@ std::int64_t open_rows(const CellPositions& positions, CellTable table, const Mo
                        std::pair<double, double> window, hinge::Range span,
                        Vector<std::uint32_t> open) {
     const auto [begin, end] = span;
-    require_that(0 <= begin && begin <= end && end <= positions.count(), "a span of the positions");
-    require_that(length(open.size()) > end - begin, "open has a place too few");
+    require(0 <= begin && begin <= end && end <= positions.count(), "a span of the positions");
+    require(length(open.size()) > end - begin, "open has a place too few");
     const hinge::Positions at = positions.view();
     return hinge::open_rows(at, changes(table, movement, at), {window.first, window.second}, span,
                             open.data());
@@ -228,17 +226,17 @@ void lower_bounds(const CellPositions& positions, CellTable table, const Movemen
 std::int64_t violators(const CellPositions& positions, CellTable table, const Movement& movement,
                        Vector<const std::int8_t> signs, Vector<const std::uint8_t> allowed,
                        std::pair<double, double> limits, Vector<std::uint32_t> rows) {
-    require_that(length(rows.size()) > positions.count(), "rows has a place too few");
-    require_that(signs.size() == allowed.size(), "one label and one flag for every row");
+    require(length(rows.size()) > positions.count(), "rows has a place too few");
+    require(signs.size() == allowed.size(), "one label and one flag for every row");
     const hinge::Positions at = positions.view();
-    require_that(all_below(at.order, positions.count(), length(signs.size())),
-                 "the order names a row that is not there");
+    require(all_below(at.order, positions.count(), length(signs.size())),
+            "the order names a row that is not there");
     return hinge::violators(at, changes(table, movement, at), signs.data(), allowed.data(),
                             {limits.first, limits.second}, rows.data());
 }
 
 void sort_run(Vector<const float> keys, Vector<std::uint32_t> places) {
-    require_that(length(keys.size()) <= hinge::kSortedRun, "more keys than a run has");
+    require(length(keys.size()) <= hinge::kSortedRun, "more keys than a run has");
     require_entries(places.size(), length(keys.size()), "places");
     hinge::sorted_places(keys.data(), length(keys.size()), places.data());
 }
@@ -251,14 +249,14 @@ double fill_positions(Vector<const double> margins, std::optional<Vector<const d
     const std::int64_t count = length(margins.size());
     const std::int64_t places = length(order.size());
     const auto [begin, end] = range;
-    require_that(0 <= begin && begin <= end && end <= places, "a range of the positions");
-    require_that(!before || length(before->size()) == count, "one margin before for every row");
-    require_that(!slopes == !before, "slopes go with margins before");
-    require_that(!slopes || length(slopes->size()) == places, "one slope for every position");
+    require(0 <= begin && begin <= end && end <= places, "a range of the positions");
+    require(!before || length(before->size()) == count, "one margin before for every row");
+    require(!slopes == !before, "slopes go with margins before");
+    require(!slopes || length(slopes->size()) == places, "one slope for every position");
     require_entries(signs.size(), count, "signs");
     require_entries(keys.size(), places, "keys");
-    require_that(all_below(order.data() + begin, end - begin, count),
-                 "the order names a row that is not there");
+    require(all_below(order.data() + begin, end - begin, count),
+            "the order names a row that is not there");
     const hinge::MarginHistory history{margins.data(), before ? before->data() : nullptr,
                                        signs.data(), intercept_step};
     return hinge::fill_positions(history, order.data(), begin, end, keys.data(),

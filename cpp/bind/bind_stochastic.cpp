@@ -13,8 +13,8 @@ namespace nb = nanobind;
 namespace {
 
 using hinge::binding::AnyRows;
+using hinge::binding::require;
 using hinge::binding::require_entries;
-using hinge::binding::require_that;
 using hinge::binding::Vector;
 
 template <class Value>
@@ -77,35 +77,34 @@ class StochasticRun {
     void check_rows() const {
         require_entries(signs_.size(), rows_.count(), "signs");
         require_entries(squared_norms_.size(), rows_.count(), "squared_norms");
-        require_that(weights_.size() == 1 || length(weights_.size()) == rows_.count(),
-                     "one weight, or one for every row");
-        require_that(settings_.batch > 0, "a batch has at least one row");
-        require_that(settings_.round > 0, "a round has at least one step");
+        require(weights_.size() == 1 || length(weights_.size()) == rows_.count(),
+                "one weight, or one for every row");
+        require(settings_.batch > 0, "a batch has at least one row");
+        require(settings_.round > 0, "a round has at least one step");
         require_entries(scratch_.size(), 2 * settings_.batch, "scratch");
     }
 
     void check_state() const {
         const std::int64_t count = rows_.count();
-        require_that(length(arrays_.known.shape(0)) == count && arrays_.known.shape(1) == 2,
-                     "the known margins must have shape (n_rows, 2)");
+        require(length(arrays_.known.shape(0)) == count && arrays_.known.shape(1) == 2,
+                "the known margins must have shape (n_rows, 2)");
         require_entries(arrays_.coefficients.size(), count, "coefficients");
-        require_that(arrays_.vectors.shape(0) == kVectors &&
-                         length(arrays_.vectors.shape(1)) == rows_.width() + 1,
-                     "the vectors must have shape (4, n_features + 1)");
+        require(arrays_.vectors.shape(0) == kVectors &&
+                    length(arrays_.vectors.shape(1)) == rows_.width() + 1,
+                "the vectors must have shape (4, n_features + 1)");
         require_entries(arrays_.random.size(), 4, "random");
         require_entries(arrays_.counters.size(), kCounters, "counters");
         require_entries(arrays_.numbers.size(), kNumbers, "numbers");
-        require_that(arrays_.order.size() > 0, "at least one row can be drawn");
+        require(arrays_.order.size() > 0, "at least one row can be drawn");
         for (std::size_t k = 0; k < arrays_.order.size(); ++k) {
-            require_that(arrays_.order.data()[k] < count,
-                         "the order names a row that is not there");
+            require(arrays_.order.data()[k] < count, "the order names a row that is not there");
         }
         const hinge::StochasticCounters& c = counters();
-        require_that(0 <= c.position && c.position < length(arrays_.order.size()),
-                     "the position lies in the order");
-        require_that(0 <= c.refreshed && c.refreshed <= count, "at most all rows are refreshed");
-        require_that(hinge::kWatching <= c.phase && c.phase <= hinge::kPruning, "a known phase");
-        require_that(0 <= c.step, "steps are counted from 0");
+        require(0 <= c.position && c.position < length(arrays_.order.size()),
+                "the position lies in the order");
+        require(0 <= c.refreshed && c.refreshed <= count, "at most all rows are refreshed");
+        require(hinge::kWatching <= c.phase && c.phase <= hinge::kPruning, "a known phase");
+        require(0 <= c.step, "steps are counted from 0");
     }
 
     hinge::StochasticArrays views() const {

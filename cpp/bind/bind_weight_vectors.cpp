@@ -15,8 +15,8 @@ namespace nb = nanobind;
 
 namespace {
 
+using hinge::binding::require;
 using hinge::binding::require_entries;
-using hinge::binding::require_that;
 using hinge::binding::Vector;
 using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
@@ -39,7 +39,7 @@ void require_apart(const Vector<double>& total, const Vector<const double>& vect
     require_entries(vector.size(), width, name);
     const double* const out = total.data();
     const double* const in = vector.data();
-    require_that(in + width <= out || out + width <= in, "total shares no memory with the terms");
+    require(in + width <= out || out + width <= in, "total shares no memory with the terms");
 }
 
 std::tuple<double, double, double> movement(Vector<const double> w, Vector<const double> before,
@@ -47,7 +47,7 @@ std::tuple<double, double, double> movement(Vector<const double> w, Vector<const
                                             Vector<double> products) {
     const std::int64_t width = length(w.size());
     require_entries(before.size(), width, "before");
-    require_that(!base || length(base->size()) == width, "base is as long as w");
+    require(!base || length(base->size()) == width, "base is as long as w");
     require_entries(matrix.shape(1), width, "a row of the matrix");
     require_entries(products.size(), length(matrix.shape(0)), "products");
     const hinge::MovementSums sums =

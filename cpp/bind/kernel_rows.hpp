@@ -48,7 +48,7 @@ struct KernelChoice {
         } else if (name == "chi2") {
             function(ChiSquaredKernel{gamma});
         } else {
-            require(false, "no native kernel is called " + name);
+            require(false, [this] { return "no native kernel is called " + name; });
         }
     }
 };
@@ -149,14 +149,8 @@ class KernelRows {
   private:
     Centre<Real> centre() const { return {centre_ ? centre_->data() : nullptr}; }
 
-    void require_rows(const Numbers& numbers) const {
-        for (std::size_t k = 0; k < numbers.size(); ++k) {
-            require(numbers(k) >= 0 && numbers(k) < matrix_.count,
-                    "there is no row " + std::to_string(numbers(k)));
-        }
-    }
     Selection selection(const Numbers& numbers) const {
-        require_rows(numbers);
+        require_rows(numbers.data(), numbers.size(), matrix_.count);
         return {numbers.data(), 0, static_cast<std::int64_t>(numbers.size())};
     }
     Selection selection(const std::optional<Numbers>& numbers, std::int64_t first,

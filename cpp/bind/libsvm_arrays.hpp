@@ -6,9 +6,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <stdexcept>
 
 #include "hinge/libsvm_outcome.hpp"
+#include "require.hpp"
 
 namespace hinge::binding {
 
@@ -17,12 +17,6 @@ namespace nb = nanobind;
 template <class Value>
 using Array = nb::ndarray<Value, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using AnyArray = nb::ndarray<nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-inline void require(bool holds, const char* message) {
-    if (!holds) {
-        throw std::invalid_argument(message);
-    }
-}
 
 // Arrays for the rows of one piece of text.
 struct LibsvmArrays {

@@ -164,10 +164,7 @@ class TabledRows {
         const auto count = static_cast<std::int64_t>(out.shape(0));
         if (numbers) {
             require_length(numbers->size(), out.shape(0), "numbers");
-            for (std::size_t k = 0; k < numbers->size(); ++k) {
-                require((*numbers)(k) >= 0 && (*numbers)(k) < points.count,
-                        "there is no row " + std::to_string((*numbers)(k)));
-            }
+            require_rows(numbers->data(), numbers->size(), points.count);
         } else {
             require(first >= 0 && first <= points.count && count <= points.count - first,
                     "the points must be among the rows");

@@ -8,10 +8,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <stdexcept>
-#include <string>
 
 #include "hinge/rows.hpp"
+#include "require.hpp"
 
 namespace hinge::binding {
 
@@ -20,17 +19,6 @@ namespace nb = nanobind;
 template <class Value, int kDimensions>
 using Array = nb::ndarray<Value, nb::ndim<kDimensions>, nb::c_contig, nb::device::cpu>;
 using AnyArray = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
-
-inline void require(bool holds, const std::string& message) {
-    if (!holds) {
-        throw std::invalid_argument(message);
-    }
-}
-
-inline void require_length(std::size_t got, std::size_t want, const char* name) {
-    require(got == want, std::string(name) + " has " + std::to_string(got) + " entries, not " +
-                             std::to_string(want));
-}
 
 // The rows as Python has them: dense values, or the three arrays of a CSR matrix.
 struct Matrix {
