@@ -79,6 +79,21 @@ def test_the_gap_is_tight_enough_to_be_of_use(seed: int) -> None:
 
 
 @pytest.mark.parametrize("loss", LOSSES)
+def test_what_a_free_intercept_misses_is_little_beside_large_losses(loss: str) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3_000, 6))
+    y = X[:, 0] + rng.normal(size=len(X)) > 0.3  # classes that overlap: most of P is losses
+    free, none = (
+        hinge.solve(Problem(X, y, loss=loss, C=1e6, intercept=intercept), stop=hinge.Stop(gap=1e-7))
+        for intercept in ("free", "none")
+    )
+    shares = [s.certificate.rounding / s.certificate.primal for s in (free, none)]
+    # A bound on b* by the objective alone makes it some thousand times as much.
+    assert shares[0] <= 30.0 * shares[1]
+    assert free.status is hinge.Status.SOLVED
+
+
+@pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("intercept", INTERCEPTS)
 def test_planted_falsehoods_are_refused(loss: str, intercept: str, seed: int) -> None:
     known = known_optimum(loss, intercept, weighted=True, seed=seed)

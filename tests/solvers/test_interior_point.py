@@ -251,7 +251,7 @@ def test_double_precision_takes_over_where_single_does_not_suffice() -> None:
     X[:, 1] = X[:, 0] + 1e-5 * X[:, 1]  # two features that single precision hardly tells apart
     modes = []
     solution = solve(
-        Problem(X, y, C=1000.0),
+        Problem(X, y, C=1e5),
         InteriorPoint(),
         Stop(gap=1e-8, steps=100),
         observers=[lambda event: modes.append(event.state().is_single)],

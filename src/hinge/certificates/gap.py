@@ -41,13 +41,15 @@ from hinge.certificates.row_groups import sum_rounding
 from hinge.certificates.row_sums import RowSums, row_sums
 from hinge.certificates.settled import optimum_region
 from hinge.certificates.verdict import Values, certificate_of
-from hinge.inequality import rounding_factor
+from hinge.inequality import UNIT_ROUNDOFF, rounding_factor
 from hinge.problem import Intercept, Problem
 from hinge.result import Certificate, Point
 from hinge.threads import single_threaded_blas
 
 Floats = NDArray[np.float64]
 
+_BOUNDS_ON_NORM = 2  # one after the other, each from the gap that the last one leaves
+_FEW_ROUNDINGS = 16.0 * UNIT_ROUNDOFF  # of some operations on single numbers
 PASSES = 2  # a certificate reads every stored value twice: scores, and the sum of the rows
 _NO_DUAL = "no dual point was given: the objective is confirmed, optimality is unproven"
 _NO_OBJECTIVE = (
@@ -108,7 +110,7 @@ def gap(
             dual = dual_below = -math.inf
             notes: tuple[str, ...] = (_NO_DUAL,)
         else:
-            dual, dual_below, notes = _dual(problem, point.dual_coef, sums, primal_above)
+            dual, dual_below, notes = _dual(problem, point, sums, primal_above)
         if math.isnan(primal) or (math.isinf(primal) and not problem.is_hard):
             told = notes if point.dual_coef is not None else ()  # there is nothing to confirm
             notes = (_NO_OBJECTIVE, *told)
@@ -161,10 +163,11 @@ def _primal(problem: Problem, point: Point, sums: _Sums) -> tuple[float, float]:
 
 
 def _dual(
-    problem: Problem, alpha: Floats, sums: _Sums, primal_above: float
+    problem: Problem, point: Point, sums: _Sums, primal_above: float
 ) -> tuple[float, float, tuple[str, ...]]:
     """Return the dual value, a lower bound on it, and what keeps it from being one."""
-    loss, relative = problem.loss, sum_rounding(problem.n_rows)
+    alpha, loss, relative = point.dual_coef, problem.loss, sum_rounding(problem.n_rows)
+    assert alpha is not None
     if math.isnan(sums.rows.alpha):
         note = "the dual point leaves its box (a coefficient is negative, above its cost, or NaN)"
         return -math.inf, -math.inf, (note,)
@@ -182,12 +185,43 @@ def _dual(
     notes: tuple[str, ...] = ()
     if problem.intercept is Intercept.FREE:
         # No equality holds to the last bit; what is missing costs |y'a| times a bound on b*.
-        bound = loss.zero_from + problem.largest_norm * math.sqrt(2.0 * max(primal_above, 0.0))
-        penalty = bound * (abs(sums.rows.balance) + relative * sums.rows.alpha)
-        dual, below = dual - bound * abs(sums.rows.balance), below - penalty
+        imbalance = abs(sums.rows.balance)
+        missing = imbalance + relative * sums.rows.alpha
+        bound = _intercept_bound(problem, point.coef, missing, (primal_above, below))
+        penalty = bound * missing
+        dual, below = dual - bound * imbalance, below - penalty
         if penalty > 1e-6 * max(abs(dual), abs(primal_above)):
             notes = (f"the dual point misses y'alpha = 0 by {sums.rows.balance:.3g}",)
     return dual, below, notes
+
+
+def _intercept_bound(
+    problem: Problem, coef: Floats, missing: float, values: tuple[float, float]
+) -> float:
+    """Return a bound on a free b*, beyond which one whole class would be without loss.
+
+    It grows with ``||w*||``. That is at most ``sqrt(2 P)``, which is much where losses are, and
+    ``||w|| + sqrt(2 gap)``, for the gap that a first bound leaves.
+
+    Parameters
+    ----------
+    problem : Problem
+        A problem with a free intercept.
+    coef : ndarray of shape (n_features,)
+        The weights w.
+    missing : float
+        What ``|y'alpha|`` is at most: times the bound on b* it is taken from the dual value.
+    values : tuple of float
+        An upper bound on the primal value, and a lower one on the dual value without that.
+    """
+    above, below = values
+    norm = float(np.linalg.norm(coef)) * (1.0 + rounding_factor(problem.n_features + 3))
+    longest = math.sqrt(2.0 * max(above, 0.0))
+    for _ in range(_BOUNDS_ON_NORM):
+        bound = problem.loss.zero_from + problem.largest_norm * longest
+        gap = above - (below - bound * missing)
+        longest = min(longest, (norm + math.sqrt(2.0 * max(gap, 0.0))) * (1.0 + _FEW_ROUNDINGS))
+    return problem.loss.zero_from + problem.largest_norm * longest
 
 
 def _certificate(problem: Problem, point: Point, sums: _Sums, values: Values) -> Certificate:

@@ -70,7 +70,7 @@ def verify_certificate(problem: Problem, point: Point, certificate: Certificate)
     """
     recomputed = recompute(problem, point)
     primal, dual = float(recomputed.primal), float(recomputed.dual)
-    penalty = _balance_penalty(problem, recomputed)
+    penalty = _balance_penalty(problem, point, recomputed)
     scale = max(abs(primal), abs(dual), penalty)
     _require(recomputed.in_the_box, "a dual coefficient lies outside its box")
     rounding = certificate.rounding
@@ -116,13 +116,22 @@ def _row_norms(problem: Problem) -> NDArray[np.float64]:
     return np.sqrt(np.maximum(problem.kernel.training_diagonal(problem.rows), 0.0))
 
 
-def _balance_penalty(problem: Problem, recomputed: Recomputed) -> float:
-    """Return what a certificate may charge for ``y'alpha != 0``: a bound on |b*| times it."""
+def _balance_penalty(problem: Problem, point: Point, recomputed: Recomputed) -> float:
+    """Return what a certificate may charge for ``y'alpha != 0``: a bound on |b*| times it.
+
+    The bound is one on ``||w*||``, by the objective, and for a linear machine by the distance of
+    its weights from the optimum as well: by the gap with what the bound before it charges.
+    """
     if problem.intercept is not Intercept.FREE:
         return 0.0
     largest = float(np.max(_row_norms(problem)[problem.costs > 0]))
-    bound = problem.loss.zero_from + largest * math.sqrt(2.0 * float(recomputed.primal))
-    return bound * abs(float(recomputed.balance))
+    missing = abs(float(recomputed.balance))
+    longest = math.sqrt(2.0 * float(recomputed.primal))
+    for _ in range(0 if problem.kernel is not None else 2):
+        penalty = (problem.loss.zero_from + largest * longest) * missing
+        gap = max(float(recomputed.gap) + penalty, 0.0)
+        longest = min(longest, float(np.linalg.norm(point.coef)) + math.sqrt(2.0 * gap))
+    return (problem.loss.zero_from + largest * longest) * missing
 
 
 def _close(name: str, reported: float, recomputed: float, tolerance: float) -> None:
