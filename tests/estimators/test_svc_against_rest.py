@@ -190,10 +190,13 @@ def test_a_time_limit_is_for_all_classes() -> None:
     X, y = digits(1797)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model = SVC(multiclass="ovr", C=1e6, tol=1e-12, time_limit=0.3).fit(X, y)
+        model = SVC(multiclass="ovr", C=1e6, tol=1e-12, time_limit=0.1).fit(X, y)
     assert len(model.solutions_) == 10
     assert model.predict(X).shape == y.shape
-    assert all(s.status in (Status.TIME_LIMIT, Status.SOLVED) for s in model.solutions_)
+    # The first ones may have come as far as rounding lets them.
+    ends = [Status.TIME_LIMIT, Status.SOLVED, Status.STALLED]
+    assert all(solution.status in ends for solution in model.solutions_)
+    assert model.solutions_[-1].status is Status.TIME_LIMIT
 
 
 def test_a_callback_hears_of_every_class_and_may_end_the_fit() -> None:
