@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import tracemalloc
 from collections.abc import Callable
 
@@ -10,6 +11,7 @@ import scipy.sparse as sp
 
 from hinge import Point, Problem
 from hinge.certificates import gap
+from hinge.certificates.kernel_panels import ProductPanels
 from hinge.certificates.pair_gap import pair_gaps
 from hinge.certificates.pair_groups import PairPoints
 from hinge.kernels import RBF
@@ -31,6 +33,19 @@ def _few(n_rows: int, count: int) -> Point:
     alpha = np.zeros(n_rows)
     alpha[:count] = 0.5
     return Point(np.zeros(0), 0.0, alpha)
+
+
+def test_nothing_waits_for_a_garbage_collection() -> None:
+    X = np.random.default_rng(0).normal(size=(3000, 5))
+    problem = Problem(X, X[:, 0] > 0.0, kernel=RBF(0.1))
+    gc.collect()
+    gc.disable()
+    try:
+        gap(problem, _few(3000, 700))
+        # Buffers for panels are most of what a certificate takes.
+        assert not [left for left in gc.get_objects() if isinstance(left, ProductPanels)]
+    finally:
+        gc.enable()
 
 
 def test_wide_float32_rows() -> None:

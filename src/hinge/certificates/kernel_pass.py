@@ -151,13 +151,15 @@ def prepared_loads(machine: Machine, panels: Panels, threads: int) -> Iterator[L
         Threads that share out panels.
     """
     if panels in machine.kept:
-        yield machine.kept[panels]
+        yield Load(machine, panels, *machine.kept[panels])
         return
     loads = machine.loads()
     for cuts in loads:
         load = Load.prepared(machine, panels, cuts, threads)
         if len(loads) == 1 and machine.asked is not None:
-            machine.kept[panels] = load
+            # Not the load, which knows the machine: two objects that know each other, and the
+            # buffers of their panels, would stay until the next garbage collection.
+            machine.kept[panels] = load.cuts, load.columns, load.weights
         yield load
 
 
