@@ -215,6 +215,28 @@ class Rows:
         """Return the blocks of a run as one block."""
         return self._rows_between(numbers.start, numbers.stop)
 
+    def stored(self, most: int) -> Iterator[NDArray[Any]]:
+        """Yield all stored values as they are, one after another.
+
+        Parameters
+        ----------
+        most : int
+            How many at a time, at the most.
+        """
+        flat = self.values.reshape(-1)
+        for start in range(0, len(flat), most):
+            yield flat[start : start + most]
+
+    def whole_of(self, ids: NDArray[np.int64]) -> tuple[Rows, NDArray[np.int64]]:
+        """Return rows that have these among them for as long as the data are there, and which.
+
+        Parameters
+        ----------
+        ids : ndarray of int64
+            Numbers of some rows.
+        """
+        return self, ids
+
     def entries(self, numbers: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any], Floats]:
         """Return the non-zero values of some rows: which of them, in which column, and what."""
         if not self.is_sparse:

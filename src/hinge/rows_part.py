@@ -8,13 +8,13 @@ whole.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hinge.rows import Rows
+from hinge.rows import Block, Rows
 
 Ids = NDArray[np.int64]
 Made = TypeVar("Made")
@@ -117,6 +117,40 @@ class RowsPart(Rows):
     def __reduce__(self) -> Any:
         """Pickle the rows of this part alone."""
         return _unpickled, (self.copied(),)
+
+    def stored(self, most: int) -> Iterator[NDArray[Any]]:
+        """Yield all stored values as they are, one after another; see ``Rows.stored``.
+
+        Parameters
+        ----------
+        most : int
+            How many at a time, at the most.
+        """
+        height = max(1, most * self.n_rows // max(1, self.n_stored))
+        for start in range(0, self.n_rows, height):
+            yield from self._between(start, start + height).stored(most)
+
+    def whole_of(self, ids: Ids) -> tuple[Rows, Ids]:
+        """Return the rows of which these are some, and which of them; see ``Rows.whole_of``.
+
+        Parameters
+        ----------
+        ids : ndarray of int64
+            Numbers of some rows, in this part.
+        """
+        return self.shared.rows, self.numbers[ids]
+
+    def _rows_between(self, first_block: int, end_block: int) -> Block:
+        """Return some neighbouring blocks as one: a copy of these alone."""
+        start = first_block * self.block_rows
+        taken = self._between(start, end_block * self.block_rows)
+        values = taken.values.astype(np.float64, copy=False)
+        structure = (taken.indices, taken.indptr) if self.is_sparse else None
+        return Block(start, start + taken.n_rows, values, self.n_features, structure)
+
+    def _between(self, start: int, stop: int) -> Rows:
+        """Return copies of some consecutive rows."""
+        return self.shared.rows.take(self.numbers[start:stop])
 
     def copied(self) -> Rows:
         """Return the rows as rows of their own."""

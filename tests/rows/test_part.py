@@ -25,6 +25,10 @@ def _dense(matrix: object) -> np.ndarray:
     return matrix.toarray() if sp.issparse(matrix) else np.asarray(matrix)
 
 
+def _joined(rows: Rows, most: int) -> np.ndarray:
+    return np.concatenate([*rows.stored(most)])
+
+
 @pytest.mark.parametrize("is_sparse", [False, True])
 def test_a_part_is_what_a_copy_would_be(is_sparse: bool) -> None:
     rows = _rows(is_sparse)
@@ -34,11 +38,43 @@ def test_a_part_is_what_a_copy_would_be(is_sparse: bool) -> None:
     np.testing.assert_array_equal(part.squared_norms, copy.squared_norms)
     some = np.array([3, 1])
     np.testing.assert_array_equal(_dense(part.take(some).matrix), _dense(copy.take(some).matrix))
+    for most in (1, 5, 100):
+        np.testing.assert_array_equal(_joined(part, most), _joined(copy, most))
+        assert all(len(piece) <= max(most, 4) for piece in part.stored(most))
+    for block, other in zip(part.blocks(), copy.blocks(), strict=True):
+        assert (block.start, block.stop) == (other.start, other.stop)
+        np.testing.assert_array_equal(_dense(block.matrix), _dense(other.matrix))
     assert "values" not in part.__dict__, "nothing has asked for all rows so far"
     np.testing.assert_array_equal(_dense(part.matrix), _dense(copy.matrix))
     part.check_structure()
     for block, other in zip(part.blocks(), copy.blocks(), strict=True):
         np.testing.assert_array_equal(block.values, other.values)
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_blocks_of_a_part_are_those_of_a_copy(is_sparse: bool) -> None:
+    X = np.random.default_rng(1).normal(size=(60_000, 8)).astype(np.float32)
+    X[np.abs(X) < 0.5] = 0.0
+    rows = Rows(sp.csr_array(X) if is_sparse else X)
+    numbers = np.arange(0, 60_000, 2)[::-1]
+    part, copy = SharedRows(rows).part(numbers), rows.take(numbers)
+    assert part.n_blocks == copy.n_blocks > 1
+    for block, other in zip(part.blocks(), copy.blocks(), strict=True):
+        assert block.values.dtype == np.float64
+        np.testing.assert_array_equal(block.values, other.values)
+    assert "values" not in part.__dict__
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_whole_rows_have_those_of_a_part(is_sparse: bool) -> None:
+    rows = _rows(is_sparse)
+    part, some = SharedRows(rows).part(NUMBERS), np.array([3, 1])
+    whole, ids = part.whole_of(some)
+    assert whole is rows
+    np.testing.assert_array_equal(ids, NUMBERS[some])
+    own, same = rows.whole_of(some)
+    assert own is rows
+    assert same is some
 
 
 @pytest.mark.parametrize("is_sparse", [False, True])

@@ -224,7 +224,7 @@ class Pairs:
         """Return the pairs of some rows; None if the values differ or there are too many pairs."""
         if not rows.is_sparse or rows.n_features > MANY_FEATURES or not rows.n_stored:
             return None
-        if rows.n_stored < 2 * rows.n_rows or not (rows.values == rows.values[0]).all():
+        if rows.n_stored < 2 * rows.n_rows or not _are_all_the_same(rows):
             return None
         seen = np.zeros((rows.n_features + 1) ** 2, dtype=bool)
         for block in rows.blocks():
@@ -246,6 +246,12 @@ class Pairs:
         ones = np.ones(len(self._members), dtype=matrix.dtype)
         pieces = (ones, self._members, self._pointers)
         return assemble(pieces, (self._n_pairs, self._n_features)) @ matrix
+
+
+def _are_all_the_same(rows: Rows) -> bool:
+    """Return whether all stored values of some rows are the same number."""
+    first = next(rows.stored(1))
+    return all(bool((piece == first).all()) for piece in rows.stored(PANEL_ROWS * PANEL_ROWS))
 
 
 def _pair_keys(matrix: Any) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
@@ -292,7 +298,7 @@ def _features_in_use(rows: Rows, ids: Ids) -> Ids | None:
     used = np.zeros(rows.n_features, dtype=bool)
     used[0] = True  # a product of no features at all is more than BLAS can do
     for part in parts(ids):
-        used |= rows.values[part].any(axis=0)
+        used |= rows.take(part).values.any(axis=0)
         if np.count_nonzero(used) > _IDLE * rows.n_features:
             return None
     return np.flatnonzero(used)

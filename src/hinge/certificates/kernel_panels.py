@@ -16,6 +16,7 @@ Other kernels are evaluated by their reference. Values are summed in the arithme
 
 from __future__ import annotations
 
+import itertools
 import threading
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -360,14 +361,12 @@ def _products_are_integers(support: Wanted, wanted: Wanted) -> bool:
     if far * max(far, largest_norm(*wanted)) > _LARGEST_INTEGER:
         return False
     kinds = [support[0]] if wanted[0] is support[0] else [support[0], wanted[0]]
-    return all(_are_integers(rows.values) for rows in kinds)
+    return all(_are_integers(rows) for rows in kinds)
 
 
-def _are_integers(values: NDArray[Any]) -> bool:
-    flat = values.reshape(-1)
-    step = PANEL_ROWS * PANEL_COLUMNS
-    first = flat[:PANEL_COLUMNS]  # most that are none show it at once
-    if not np.array_equal(first, np.rint(first)):
-        return False
-    pieces = (flat[start : start + step] for start in range(0, len(flat), step))
+def _are_integers(rows: Rows) -> bool:
+    """Return whether all stored values are integers; most that are none show it at once."""
+    sizes = PANEL_COLUMNS, PANEL_ROWS * PANEL_COLUMNS
+    first = itertools.islice(rows.stored(sizes[0]), 1)
+    pieces = itertools.chain(first, rows.stored(sizes[1]))
     return all(bool(np.array_equal(piece, np.rint(piece))) for piece in pieces)

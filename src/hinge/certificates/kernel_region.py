@@ -266,7 +266,8 @@ def kernel_region(
             if problem.n_rows <= FEW_ROWS
             else _frame(*given, check)
         )
-    return KernelRegion(kernel, problem.rows, support, points.pulls[support], radius, measured)
+    rows, ids = problem.rows.whole_of(support)
+    return KernelRegion(kernel, rows, ids, points.pulls[support], radius, measured)
 
 
 def _frame(

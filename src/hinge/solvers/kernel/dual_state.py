@@ -301,7 +301,9 @@ class KernelState(State):
         """
         n, rows = len(self.beta), self.problem.rows
         judging = judge_bytes(rows.n_rows, rows.n_stored, self.n_support) + run_bytes(n, 0, 0)
-        most = ((1.0 + SLACK) * self.cache_mb - self.source.copy_mb) * 2**20 + rows.values.nbytes
+        # Of a part of other rows there is no array of values, and to ask for one would copy them.
+        data = rows.n_stored * rows.dtype.itemsize
+        most = ((1.0 + SLACK) * self.cache_mb - self.source.copy_mb) * 2**20 + data
         systems = self.__dict__.get("systems")
         factor = 0 if systems is None else systems.nbytes
         left = most - judging - self.cache.nbytes
