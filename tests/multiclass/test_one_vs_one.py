@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from tests.estimators.data import three_classes, two_classes
 
 from hinge import Point, Problem, Status, Stop, kernels, solve
@@ -13,7 +16,8 @@ from hinge.losses import get_loss
 from hinge.multiclass import ClassPairs, Labels, Objective, Plan, solve_one_vs_one
 from hinge.problem import Intercept
 from hinge.rows import Rows
-from hinge.solvers import StopFlag
+from hinge.rows_part import RowsPart
+from hinge.solvers import Decomposition, StopFlag
 
 OBJECTIVE = Objective(get_loss("hinge"), 2.0, Intercept.FREE, kernel=kernels.RBF(0.3))
 STOP = Stop(gap=None, kkt=1e-3)
@@ -103,3 +107,39 @@ def test_a_matrix_is_cut_to_the_rows_of_a_pair() -> None:
     np.testing.assert_array_equal(problem.rows.values, matrix[50:, 50:])
     start = Point(np.zeros(0), 0.0, np.zeros(100))
     assert solve(problem, stop=STOP, warm=start).status is Status.SOLVED
+
+
+@pytest.mark.parametrize(
+    "kernel", [kernels.RBF(0.3), kernels.Polynomial(degree=2), kernels.Laplacian(0.2)]
+)
+@pytest.mark.parametrize("make", [np.asarray, lambda X: X.astype(np.float32), sp.csr_array])
+def test_pairs_that_are_solved_alone_copy_no_pair_as_a_whole(
+    make: Callable[[Any], Any], kernel: kernels.Kernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: RowsPart) -> Rows:
+        raise AssertionError
+
+    monkeypatch.setattr(RowsPart, "copied", refuse)
+    X, y = three_classes()
+    rows, pairs = Rows(make(X)), ClassPairs(Labels(np.arange(3), y))
+    objective = replace(OBJECTIVE, kernel=kernel)
+    plan = Plan(stop=replace(STOP, steps=10**9))  # limits on steps are for each pair alone
+    solutions = solve_one_vs_one(rows, pairs, objective, [None] * 3, plan, StopFlag())
+    assert all(solution.status is Status.SOLVED for solution in solutions)
+
+
+@pytest.mark.parametrize("steps", [None, 10**9])
+def test_certificates_share_the_support_vectors(steps: int | None) -> None:
+    rows, pairs = iris()
+    plan = Plan(solver=Decomposition(), stop=replace(STOP, steps=steps))
+    solutions = solve_one_vs_one(rows, pairs, OBJECTIVE, [None] * 3, plan, StopFlag())
+    regions: list[Any] = [solution.certificate.region for solution in solutions]
+    assert len({id(region.rows) for region in regions}) == 1
+    support = np.zeros(150, dtype=bool)
+    for number, (region, solution) in enumerate(zip(regions, solutions, strict=True)):
+        alpha = solution.point.dual_coef
+        own = pairs.rows_of(number)[np.flatnonzero(alpha)]
+        support[own] = True
+        vectors = region.rows.values[region.support]
+        np.testing.assert_array_equal(vectors, rows.values[own])
+    assert region.rows.n_rows == np.count_nonzero(support)

@@ -34,7 +34,6 @@ from hinge.certificates.settled import widened
 from hinge.inequality import UNIT_ROUNDOFF
 from hinge.losses.several_intercepts import largest_intercepts, smallest_intercepts
 from hinge.result import Certificate
-from hinge.rows import Rows
 from hinge.threads import single_threaded_blas
 
 Floats = NDArray[np.float64]
@@ -60,7 +59,7 @@ def pair_gaps(
     Returns
     -------
     list of Certificate
-        What is proven of each of them. Their regions share the support vectors of all.
+        What is proven of each of them. Their regions refer to the rows.
     """
     with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
         judged = _Judged(points, PairScores(points, threads, check))
@@ -159,13 +158,12 @@ class _Judged:
             return _frames(*given)
 
         is_later = len(self.points.signs) <= FEW_ROWS
-        vectors, support = self._support()
         found: list[KernelRegion | None] = [None] * len(gaps)
-        for number, (ids, coef) in enumerate(support):
+        for number, (ids, coef) in enumerate(self._support()):
             if math.isfinite(gaps[number]):
                 found[number] = KernelRegion(
                     self._pairs.kernel,
-                    vectors,
+                    self._pairs.rows,
                     ids,
                     coef,
                     float(radius[number]),
@@ -182,11 +180,9 @@ class _Judged:
         largest = [max(squares[at] for at, _ in places) for places in self._places]
         return np.sqrt(largest) * (1.0 + 4.0 * UNIT_ROUNDOFF)
 
-    def _support(self) -> tuple[Rows, list[tuple[Ids, Floats]]]:
-        """Return the support vectors of all pairs, and which each has with what coefficients."""
+    def _support(self) -> list[tuple[Ids, Floats]]:
+        """Return which rows are support vectors of every pair, and with what coefficients."""
         sides = self._pairs.sides
-        begins = np.cumsum([0, *(side.n_support for side in sides)])
-        ids = np.concatenate([side.ids[: side.n_support] for side in sides])
         found = []
         for places in self._places:
             used = [np.flatnonzero(sides[at].alpha[k]) for at, k in places]
@@ -194,9 +190,9 @@ class _Judged:
                 sides[at].signs[k] * sides[at].alpha[k][some]
                 for (at, k), some in zip(places, used, strict=True)
             ]
-            where = [begins[at] + some for (at, _), some in zip(places, used, strict=True)]
-            found.append((np.concatenate(where), np.concatenate(coef)))
-        return self._pairs.rows.take(ids), found
+            ids = [sides[at].ids[some] for (at, _), some in zip(places, used, strict=True)]
+            found.append((np.concatenate(ids), np.concatenate(coef)))
+        return found
 
 
 def _places(points: PairPoints) -> list[list[tuple[int, int]]]:

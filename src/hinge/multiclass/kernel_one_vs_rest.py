@@ -13,10 +13,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from hinge.certificates import KernelRegion
 from hinge.multiclass.binary_fits import Family, Plan, solve_family
 from hinge.multiclass.class_rest import ClassesAgainstRest
 from hinge.multiclass.labels import Objective
+from hinge.multiclass.shared_support import without_data
 from hinge.result import Point, Solution
 from hinge.rows import Rows
 from hinge.solvers import StopFlag
@@ -62,21 +62,4 @@ def solve_against_rest(
         relay=KernelRelay() if isinstance(plan.solver, DualSolver) else None,
     )
     solutions = solve_family(family, warm, replace(plan, at_once=1), flag)
-    return [without_data(solution) for solution in solutions]
-
-
-def without_data(solution: Solution) -> Solution:
-    """Return the solution with a certificate that holds its support vectors and no other row.
-
-    A copy of the rows can be dropped then.
-
-    Parameters
-    ----------
-    solution : Solution
-        A solution without its state.
-    """
-    certificate = solution.certificate
-    if not isinstance(certificate.region, KernelRegion):
-        return solution
-    trimmed = replace(certificate, region=certificate.region.without_data())
-    return replace(solution, certificate=trimmed)
+    return without_data(solutions)

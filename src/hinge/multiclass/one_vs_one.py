@@ -14,8 +14,8 @@ import numpy as np
 
 from hinge.multiclass.binary_fits import Family, Plan, solve_family
 from hinge.multiclass.class_pairs import ClassPairs
-from hinge.multiclass.kernel_one_vs_rest import without_data
 from hinge.multiclass.labels import Objective
+from hinge.multiclass.shared_support import without_data
 from hinge.multiclass.together import solve_together
 from hinge.result import Point, Solution
 from hinge.rows import Rows
@@ -58,7 +58,7 @@ def solve_one_vs_one(
     solutions = solve_together(shared, pairs, objective, warm, plan, flag)
     left = [number for number in range(len(pairs)) if number not in solutions]
     if not left:
-        return [solutions[number] for number in range(len(pairs))]
+        return without_data([solutions[number] for number in range(len(pairs))])
     family = Family(
         make=lambda place: pairs.problem(shared, objective, left[place]),
         untrained=lambda place: Point(np.zeros(0), 0.0, np.zeros(pairs.size(left[place]))),
@@ -71,5 +71,5 @@ def solve_one_vs_one(
         seconds = max(0.0, plan.stop.seconds - (time.perf_counter() - began))
         plan = replace(plan, stop=replace(plan.stop, seconds=seconds))
     rest = solve_family(family, [warm[number] for number in left], plan, flag)
-    solutions.update(zip(left, map(without_data, rest), strict=True))
-    return [solutions[number] for number in range(len(pairs))]
+    solutions.update(zip(left, rest, strict=True))
+    return without_data([solutions[number] for number in range(len(pairs))])
