@@ -33,6 +33,7 @@ void bind_tabled_terms(nb::module_& module);
 void bind_few_queries(nb::module_& module);
 void bind_working_set(nb::module_& module);
 void bind_violators(nb::module_& module);
+void bind_heap(nb::module_& module);
 void bind_resident_rounds(nb::module_& module);
 void bind_class_pairs(nb::module_& module);
 void bind_best_intercept(nb::module_& module);
@@ -102,6 +103,7 @@ NB_MODULE(HINGE_CORE_NAME, module) {
     bind_few_queries(module);
     bind_working_set(module);
     bind_violators(module);
+    bind_heap(module);
     bind_resident_rounds(module);
     bind_class_pairs(module);
     bind_best_intercept(module);

@@ -27,7 +27,7 @@ from hinge.rows import Rows
 from hinge.solvers import Settings, StopFlag
 from hinge.solvers.kernel.carry import KernelRelay
 from hinge.solvers.kernel.dual_solver import DualSolver
-from hinge.solvers.kernel.dual_state import largest_set
+from hinge.solvers.kernel.set_memory import largest_set
 from hinge.solvers.path_walk import PathEvent, has_begun, solve_path
 
 Floats = NDArray[np.float64]

@@ -28,7 +28,7 @@ from hinge.problem import Intercept
 from hinge.result import Stop
 from hinge.rows import Rows
 from hinge.solvers import SMO, Decomposition, KernelDualCoordinate, Solver, kernel_solver_names
-from hinge.solvers.kernel.dual_state import LARGEST_SET
+from hinge.solvers.kernel.set_memory import LARGEST_SET, beside_results
 from hinge.threads import thread_count
 
 _NO_LIMIT = -1  # of max_iter
@@ -139,7 +139,7 @@ def _steps(max_iter: Any) -> int | None:
         raise InvalidParameterError(message) from None
 
 
-def solver_of(model: Any, at_once: int) -> str | Solver:
+def solver_of(model: Any, at_once: int, sizes: Sequence[int] = ()) -> str | Solver:
     """Return the solver; one that keeps kernel rows has its share of the cache.
 
     Parameters
@@ -148,8 +148,10 @@ def solver_of(model: Any, at_once: int) -> str | Solver:
         The estimator whose parameters to read.
     at_once : int
         How many problems are solved at a time, each with a cache of its own.
+    sizes : sequence of int, default=()
+        How many rows each problem has, if there are several whose results are kept.
     """
-    cache = positive(model.cache_size, "cache_size")
+    cache = beside_results(positive(model.cache_size, "cache_size"), sizes)
     shrinking = check.boolean("shrinking", model.shrinking)
     names = ["auto", *kernel_solver_names()]
     if isinstance(model.solver, Solver):

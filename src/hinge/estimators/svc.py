@@ -312,7 +312,7 @@ class SVC(CallbackSupportMixin, KernelClassifier):
         division = division_of(self, labels)
         sizes = [division.size(number) for number in range(len(division))]
         at_once = problems_at_once(self, sizes, rows) if division.is_of_pairs else 1
-        options = replace(resolved_options(options, rows), solver=solver_of(self, at_once))
+        options = replace(resolved_options(options, rows), solver=solver_of(self, at_once, sizes))
         warm = self._warm_points(division, options.objective.C)
         arguments = {"X": X, "y": y, "metadata": {"sample_weight": sample_weight}}
         names = [division.label(number) for number in range(len(division))]

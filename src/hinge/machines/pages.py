@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hinge._native import core
+
 LEAST_BYTES = 1 << 20  # of an array with its own pages: they take some time to map
 _HUGE_BYTES = 1 << 22  # from which on huge pages are asked for, as NumPy does
 
@@ -46,6 +48,15 @@ def empty_pages(shape: tuple[int, ...], dtype: np.dtype[Any] | type) -> NDArray[
     if size >= _HUGE_BYTES and hasattr(mmap, "MADV_HUGEPAGE"):
         _ask_for_huge(pages)
     return np.frombuffer(pages, dtype=dtype).reshape(shape)
+
+
+def give_back() -> None:
+    """Have the allocator give back what it keeps of memory that nobody has any more.
+
+    Small arrays that a pass has made one by one leave holes of which the system does not know. To
+    close them takes a look at all of the heap: it is for where the promise is tight.
+    """
+    core.trim_heap()
 
 
 def _ask_for_huge(pages: mmap.mmap) -> None:

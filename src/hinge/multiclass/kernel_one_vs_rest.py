@@ -59,7 +59,7 @@ def solve_against_rest(
         make=lambda number: classes.problem(rows, objective, number),
         # As for linear machines: a zero decision value would outbid the trained classes.
         untrained=lambda _: Point(np.zeros(0), -1.0, np.zeros(count)),
-        relay=KernelRelay() if isinstance(plan.solver, DualSolver) else None,
+        relay=(KernelRelay(has_other_labels=True) if isinstance(plan.solver, DualSolver) else None),
     )
     solutions = solve_family(family, warm, replace(plan, at_once=1), flag)
     return without_data(solutions)

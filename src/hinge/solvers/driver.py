@@ -325,6 +325,7 @@ class _Run:
             point = self.solver.point(state)
             state.make_way()
             certificate = self.judge.certify(point, self.progress)
+            state.after_certificate()
         except _Abandoned:
             return Status.INTERRUPTED
         self.certificate = certificate

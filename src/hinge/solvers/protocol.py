@@ -99,6 +99,9 @@ class State:
     def make_way(self) -> None:
         """Let go of what a certificate needs the memory of, if it can be made anew."""
 
+    def after_certificate(self) -> None:
+        """Have the memory of a certificate to itself again."""
+
     def __getstate__(self) -> dict[str, Any]:
         left_out = (*self._transient, "stop_check")
         kept = {key: value for key, value in self.__dict__.items() if key not in left_out}

@@ -7,7 +7,7 @@ kept rows alone.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -45,10 +45,13 @@ class KernelRelay:
     covered : ndarray of int64 or None, default=None
         The rows of all problems, where some have no cost in some of them; None if every one has
         the same rows with a cost.
+    has_other_labels : bool, default=False
+        Whether every problem has labels of its own: kernel rows are all that serves the next one.
     """
 
-    def __init__(self, covered: Ids | None = None) -> None:
+    def __init__(self, covered: Ids | None = None, *, has_other_labels: bool = False) -> None:
         self._covered = covered
+        self._has_other_labels = has_other_labels
         self._last: KernelState | None = None
 
     def start(self, warm: Point | None) -> Point:
@@ -72,7 +75,16 @@ class KernelRelay:
             The state; what is none of a kernel machine changes nothing.
         """
         if isinstance(state, KernelState):
-            self._last = state
+            self._last = _rows_of(state) if self._has_other_labels else state
+
+
+def _rows_of(state: KernelState) -> KernelState:
+    """Return a state that has the kept rows of another and none of its numbers of rows."""
+    names = ("beta", "scores", "deferred", "group", "settled", "queue", "queue_changes", "previous")
+    nothing = {name: getattr(state, name)[..., :0].copy() for name in names}
+    heir = replace(state, **nothing)
+    heir.share_kernel(state)
+    return heir
 
 
 def covered_rows(warm: Point | None) -> Ids | None:

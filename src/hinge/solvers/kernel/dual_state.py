@@ -34,7 +34,9 @@ from hinge.solvers.kernel.set_memory import (
     SLACK,
     SetMemory,
     beyond_slack,
+    give_back_if_tight,
     judge_bytes,
+    largest_set,
     left_for_rows,
     run_bytes,
 )
@@ -48,8 +50,6 @@ VALUES_A_STEP = 1 << 23  # kernel values that one step computes, some 10 to 50 m
 ROWS_A_STEP = 64  # but never fewer rows than fill a panel
 _NEAR = 30.0  # times the aim: a violation at which the least objective is looked for
 COPY_SHARE = 0.5  # of the cache's memory that a compact copy of the rows may take
-WHOLE_SET, LARGEST_SET = 256, 2048  # rows that are always one working set; the most of one
-_SET_SHARE = 1 / 3  # of the cache's memory that its matrix may take
 REST_GROUPS = 4  # how many times rows may go to rest before they rejoin
 
 
@@ -312,6 +312,11 @@ class KernelState(State):
             self.set_memory.release()
         if left < 0:
             self.cache.release()
+        give_back_if_tight(self.cache_mb)
+
+    def after_certificate(self) -> None:
+        """Have the memory of a certificate to itself again, where there is little of it."""
+        give_back_if_tight(self.cache_mb)
 
     def share_kernel(self, other: KernelState) -> None:
         """Take the kernel values and kept rows of another state of the same rows over."""
@@ -349,18 +354,6 @@ class KernelState(State):
         """The variables as native code looks for those that violate the conditions."""
         bounds = self.program.lower, self.program.upper
         return core.ProgramVariables(self.beta, *bounds, self.group, self.settled)
-
-
-def largest_set(cache_mb: float) -> int:
-    """Return the most rows of a working set: its matrix takes a part of the cache at the most.
-
-    Parameters
-    ----------
-    cache_mb : float
-        Memory of the cache.
-    """
-    values = _SET_SHARE * cache_mb * 2**20 / 4
-    return min(max(math.isqrt(int(values)), WHOLE_SET), LARGEST_SET)
 
 
 def present_rows(problem: Problem) -> Ids | None:

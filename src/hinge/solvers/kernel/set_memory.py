@@ -7,20 +7,30 @@ over kernel values prepare, come out of that tenth as far as they fit, and out o
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hinge.machines.pages import empty_pages
+from hinge.machines.pages import empty_pages, give_back
 
+WHOLE_SET, LARGEST_SET = 256, 2048  # rows that are always one working set; the most of one
 SLACK = 0.1  # share of the cache that may be taken beyond it
+_SET_SHARE = 1 / 3  # of the cache's memory that the matrix of a set may take
 _BYTES_A_ROW = 200.0  # program, coefficients, scores, what rows miss, gradients and masks
 _MOST = 0.5  # share of what is left for kept rows that is given up for that
-_LEAST_MB = 10.0  # of a cache that is held to it: in a smaller one there would be no kept rows
+LEAST_MB = 10.0  # of a cache that is held to it: in a smaller one there would be no kept rows
 _PASSES_MB = 3.5  # blocks of rows, and what an allocator keeps of them
+_PROCESS_MB = 2.5  # modules and native code that a process has not used before
 _JUDGE_BYTES, _JUDGED_ROW_BYTES = 13.0 * 2**20, 60.0  # of a certificate, and for each row
 _JUDGED_BYTES = 9.0  # for each stored value of the support vectors
+_KEPT_MB = 10.0  # that an allocator may keep of the arrays of certificates
+_RESULT_BYTES = (
+    24.0  # of a machine for each row: a coefficient, and with its number in the certificate
+)
+_MOST_RESULTS = 0.5  # share of a cache that is given up for them
 
 
 class SetMemory:
@@ -64,6 +74,18 @@ class SetMemory:
         self._buffer, self.nbytes = None, 0
 
 
+def largest_set(cache_mb: float) -> int:
+    """Return the most rows of a working set: its matrix takes a part of the cache at the most.
+
+    Parameters
+    ----------
+    cache_mb : float
+        Memory of the cache.
+    """
+    values = _SET_SHARE * cache_mb * 2**20 / 4
+    return min(max(math.isqrt(int(values)), WHOLE_SET), LARGEST_SET)
+
+
 def run_bytes(n_rows: int, n_stored: int, n_terms: int) -> float:
     """Return about what a run takes besides kept rows, a copy of the rows, and matrices.
 
@@ -95,6 +117,44 @@ def judge_bytes(n_rows: int, n_stored: int, n_support: int) -> float:
     return _JUDGE_BYTES + _JUDGED_ROW_BYTES * n_rows + prepared
 
 
+def is_tight(cache_mb: float) -> bool:
+    """Return whether a tenth of a cache is less than what an allocator may keep of a certificate.
+
+    Parameters
+    ----------
+    cache_mb : float
+        Memory of the cache.
+    """
+    return SLACK * cache_mb < _KEPT_MB
+
+
+def give_back_if_tight(cache_mb: float) -> None:
+    """Have the allocator give back what it keeps, where that may be more than a cache allows.
+
+    Parameters
+    ----------
+    cache_mb : float
+        Memory of the cache.
+    """
+    if is_tight(cache_mb):
+        give_back()
+
+
+def beside_results(cache_mb: float, sizes: Sequence[int]) -> float:
+    """Return the megabytes of a cache that several machines leave, whose results are kept.
+
+    Parameters
+    ----------
+    cache_mb : float
+        Memory of the cache. Of a large one, results come out of the tenth that may be beyond it.
+    sizes : sequence of int
+        How many rows each machine has.
+    """
+    if not is_tight(cache_mb) or len(sizes) < 2:
+        return cache_mb
+    return cache_mb - min(_MOST_RESULTS * cache_mb, _RESULT_BYTES * sum(sizes) / 2**20)
+
+
 def beyond_slack(run: float, cache_mb: float) -> float:
     """Return the megabytes that a run's other arrays take beyond a tenth of its cache.
 
@@ -105,10 +165,10 @@ def beyond_slack(run: float, cache_mb: float) -> float:
     cache_mb : float
         Memory of the cache.
     """
-    if cache_mb < _LEAST_MB:
+    if cache_mb < LEAST_MB:
         return 0.0
     slack = SLACK * cache_mb
-    return max(0.0, run / 2**20 + min(2.0 * slack, _PASSES_MB) - slack)
+    return max(0.0, run / 2**20 + min(3.0 * slack, _PASSES_MB + _PROCESS_MB) - slack)
 
 
 def left_for_rows(room_mb: float, beyond_mb: float) -> float:

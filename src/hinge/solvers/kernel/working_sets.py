@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from hinge._native import core
 from hinge.solvers.kernel.dual_state import (
-    WHOLE_SET,
     Ends,
     Floats,
     Ids,
@@ -23,6 +22,7 @@ from hinge.solvers.kernel.dual_state import (
 from hinge.solvers.kernel.inside_steps import step_inside
 from hinge.solvers.kernel.projected_set import solve_by_projection
 from hinge.solvers.kernel.queue import begin_rejoining
+from hinge.solvers.kernel.set_memory import WHOLE_SET
 from hinge.solvers.kernel.set_rounds import step_rounds
 
 _INNER = 0.1  # share of the violation at which a working set is left
