@@ -16,7 +16,15 @@ from hinge.certificates.kernel_scores import training_scores
 from hinge.errors import InvalidWeightsError
 from hinge.kernels import RBF, Laplacian, Polynomial
 from hinge.losses import get_loss
-from hinge.multiclass import ClassPairs, Labels, Objective, Plan, pair_batch, solve_one_vs_one
+from hinge.multiclass import (
+    ClassPairs,
+    Labels,
+    Objective,
+    Plan,
+    pair_batch,
+    pair_memory,
+    solve_one_vs_one,
+)
 from hinge.multiclass import together as module
 from hinge.multiclass.together import batches, solve_together
 from hinge.problem import Intercept
@@ -278,7 +286,7 @@ def test_what_the_judge_refuses_is_solved_by_others(monkeypatch: pytest.MonkeyPa
 def test_much_support_is_judged_pair_by_pair(monkeypatch: pytest.MonkeyPatch) -> None:
     rows, pairs = data()
     expected = together(rows, pairs)
-    monkeypatch.setattr(pair_batch, "_SUPPORT_BYTES", 1000)
+    monkeypatch.setattr(pair_memory, "_SUPPORT_BYTES", 1000)
     for number, solution in together(rows, pairs).items():
         assert solution.certificate.gap == pytest.approx(expected[number].certificate.gap, rel=1e-6)
 
@@ -317,8 +325,7 @@ def test_batches_are_blocks_of_few_rows(monkeypatch: pytest.MonkeyPatch) -> None
     codes = np.repeat(np.arange(40), 10)
     pairs = ClassPairs(Labels(np.arange(40), codes))
     assert [len(batch) for batch in batches(pairs)] == [780]
-    monkeypatch.setattr(module, "_ROWS_TOGETHER", 2500)
-    found = batches(pairs)
+    found = batches(pairs, 2500)
     assert sorted(number for batch in found for number in batch) == list(range(780))
     assert max(sum(pairs.size(number) for number in batch) for batch in found) <= 2500
     classes = [{which for number in batch for which in pairs.pairs[number]} for batch in found]
@@ -330,7 +337,7 @@ def test_batches_are_blocks_of_few_rows(monkeypatch: pytest.MonkeyPatch) -> None
 def test_batches_change_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
     rows, pairs = data()
     whole = together(rows, pairs)
-    monkeypatch.setattr(module, "_ROWS_TOGETHER", 1500)
+    monkeypatch.setattr(pair_memory, "ROWS_TOGETHER", 1500)
     parts = together(rows, pairs)
     assert 3 < len(parts) < 10  # pairs that are alone are left to others
     for number, solution in parts.items():

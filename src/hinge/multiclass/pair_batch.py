@@ -18,18 +18,18 @@ from hinge.kernels import InnerProductKernel
 from hinge.multiclass.binary_fits import Plan
 from hinge.multiclass.class_pairs import ClassPairs
 from hinge.multiclass.labels import Objective
+from hinge.multiclass.pair_memory import PairMemory
 from hinge.multiclass.workers import HandOver, call_here, map_in_threads
 from hinge.result import Certificate, Point, Solution, Status, Trace, TraceRecord
 from hinge.rows_part import SharedRows
 from hinge.solvers import Decomposition, StopFlag
 from hinge.solvers.kernel.class_pairs import PairEnd, PairSettings, PairSolver, SolvedPair
-from hinge.solvers.kernel.dual_state import largest_set
+from hinge.solvers.kernel.set_memory import largest_set
 
 Floats = NDArray[np.float64]
 Ids = NDArray[np.int64]
 Ends = dict[int, tuple[PairEnd, float]]  # where pairs have arrived, and how long it took
 
-_SUPPORT_BYTES = 1 << 26  # of support vectors that are prepared for certificates of all pairs
 _PANEL_ROWS = 64  # of a panel of packed rows, however few of them are there
 _STORED_ROWS = 256  # for which memory is taken at a time, at the most (row_store.hpp)
 _UNPROVEN = {
@@ -48,13 +48,13 @@ class Ground:
         The rows.
     native : core.KernelRowsFloat
         The rows as native code takes kernel values of them, in float32.
-    copy_mb : float
-        Memory that a copy of the rows takes.
+    memory : PairMemory
+        What pairs may take.
     """
 
     shared: SharedRows
     native: Any
-    copy_mb: float
+    memory: PairMemory
 
 
 @dataclass(frozen=True)
@@ -140,6 +140,9 @@ class PairBatch:
         settings, workers = decided
         solver = self._solver(settings)
         ends = self._solved(solver, workers, flag, check_until(deadlines.solving))
+        if not self._ground.memory.keeps(solver.most_bytes, self._n_rows):
+            solver.release()  # certificates have the memory of kernel rows
+        self._ground.memory.give_back()
         solutions = self._solutions(ends, plan, flag, check_until(deadlines.judging))
         if plan.finish_pairs is not None and not flag:
             solved = {
@@ -170,6 +173,11 @@ class PairBatch:
             for number, certificate in found.items()
             if plan.stop.satisfied_by(certificate)
         }
+
+    @property
+    def _n_rows(self) -> int:
+        """How many rows all pairs have, each with its own."""
+        return sum(self._pairs.size(number) for number in self._numbers)
 
     def _workers(self, plan: Plan) -> int:
         """Return how many pairs are solved at a time."""
@@ -228,8 +236,8 @@ class PairBatch:
         packed = panels * self._ground.shared.rows.n_features
         # A pair has its kernel matrix, and its working set's: what is picked and what is new.
         each = largest**2 + 2 * min(largest, most) ** 2 + _STORED_ROWS * largest
-        memory = solver.cache_mb * (plan.at_once or 1) - self._ground.copy_mb
-        left = memory * 2**20 / 4.0 - packed - _STORED_ROWS * sum(counts)
+        memory = self._ground.memory.kernel_bytes(sum(counts), self._n_rows)
+        left = memory / 4.0 - packed - _STORED_ROWS * sum(counts)
         if left < each:
             return None
         workers = min(self._workers(plan), int(left // each))
@@ -257,8 +265,19 @@ class PairBatch:
             kernel, self._objective.loss, rows, self._rows, self._costs, pairs, alpha, intercept
         )
         support = sum(side.n_support for side in points.sides)
-        if support * rows.n_features * 12 <= _SUPPORT_BYTES and self._can_be_judged(points):
-            return dict(zip(ends, pair_gaps(points, threads=threads, check=check), strict=True))
+        most = self._ground.memory.support_bytes(sum(len(a) + len(b) for a, b in alpha))
+        if support * rows.n_features * 12 <= most and self._can_be_judged(points):
+            found = dict(zip(ends, pair_gaps(points, threads=threads, check=check), strict=True))
+        else:
+            found = self._judged_apart(ends, threads, check)
+        if self._ground.memory.is_tight:
+            for certificate in found.values():
+                if certificate.region is not None:
+                    certificate.region.complete()  # or the scores of all pairs would be kept
+        return found
+
+    def _judged_apart(self, ends: Ends, threads: int, check: Any) -> dict[int, Certificate]:
+        """Return the certificates of pairs, made one by one."""
         return {
             number: gap(
                 self._pairs.problem(self._ground.shared, self._objective, number),

@@ -28,6 +28,7 @@ from hinge.multiclass.binary_fits import Plan
 from hinge.multiclass.class_pairs import ClassPairs
 from hinge.multiclass.labels import Objective
 from hinge.multiclass.pair_batch import Deadlines, Ground, PairBatch
+from hinge.multiclass.pair_memory import ROWS_TOGETHER, PairMemory
 from hinge.problem import Intercept
 from hinge.result import Point, Solution
 from hinge.rows import Rows
@@ -41,7 +42,6 @@ from hinge.threads import single_threaded_blas
 Ids = NDArray[np.int64]
 
 _FEWEST = 3  # pairs: fewer share nothing
-_ROWS_TOGETHER = 1 << 18  # of all pairs that are certified at once, each with its own
 _SOLVING = 0.4  # share of a time limit: certificates take about as long, and others need some, too
 
 
@@ -88,7 +88,7 @@ def solve_together(
     began = time.perf_counter()
     deadlines = Deadlines(began + _SOLVING * limit, began + limit)
     with single_threaded_blas():
-        for numbers in batches(pairs):
+        for numbers in batches(pairs, ground.memory.most_rows):
             is_over = flag or time.perf_counter() > deadlines.solving
             if len(numbers) >= _FEWEST and not is_over:
                 batch = PairBatch(ground, pairs, objective, numbers)
@@ -119,21 +119,24 @@ def _ground(shared: SharedRows, objective: Objective, plan: Plan) -> Ground | No
     if native is None:
         return None
     # One copy of the rows serves all pairs, and has its part of what they have together.
-    spare = COPY_SHARE * solver.cache_mb * (plan.at_once or 1)
+    cache_mb = solver.cache_mb * (plan.at_once or 1)
+    spare = COPY_SHARE * cache_mb
     prepared = prepare_whole(kernel, native, shared, spare)
     quick: Any = None if prepared is None else quick_rows(prepared)
     if prepared is None or quick is None or prepared.manner.unit != 1.0:
         return None
-    return Ground(shared, quick, prepared.copy_mb)
+    return Ground(shared, quick, PairMemory(cache_mb, prepared.copy_mb))
 
 
-def batches(pairs: ClassPairs) -> list[list[int]]:
+def batches(pairs: ClassPairs, most_rows: int = ROWS_TOGETHER) -> list[list[int]]:
     """Return small pairs in groups of which each has few classes, and not too many rows.
 
     Parameters
     ----------
     pairs : ClassPairs
         The pairs.
+    most_rows : int, default=262144
+        The most rows of a group, each counted in all of its pairs.
 
     Returns
     -------
@@ -145,14 +148,14 @@ def batches(pairs: ClassPairs) -> list[list[int]]:
     rows = np.asarray([len(pairs.rows_of_class(which)) for which in range(count)])
     sizes = rows[first] + rows[second]
     small = np.flatnonzero(sizes <= MOST_ROWS)
-    if np.sum(sizes[small]) <= _ROWS_TOGETHER:
+    if np.sum(sizes[small]) <= most_rows:
         return [small.tolist()] if len(small) else []
     width = count  # of a block of classes
     while True:
         keys = (first[small] // width) * count + second[small] // width
         _, groups = np.unique(keys, return_inverse=True)
         totals = np.bincount(groups, weights=sizes[small])
-        if width == 1 or np.max(totals) <= _ROWS_TOGETHER:
+        if width == 1 or np.max(totals) <= most_rows:
             break
         width = -(-width // 2)
     return [small[groups == k].tolist() for k in range(len(totals))]

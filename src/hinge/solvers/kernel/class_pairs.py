@@ -89,6 +89,11 @@ class PairSolver:
         The loss of a margin.
     settings : PairSettings
         How to solve.
+
+    Attributes
+    ----------
+    most_bytes : float
+        What kernel rows that pairs share may take.
     """
 
     def __init__(
@@ -105,10 +110,16 @@ class PairSolver:
         # What a class brings along as the first and as the second of a pair.
         self._sides = [_programs(loss, of) for of in costs]
         self._settings = settings
-        values = sum(len(ids) ** 2 for ids in classes)
-        share = min(1.0, settings.shared_mb * 2**20 / (4.0 * values))
+        values = 4.0 * sum(len(ids) ** 2 for ids in classes)
+        self._share = min(1.0, settings.shared_mb * 2**20 / values)
+        self.most_bytes = self._share * values
+        self._classes: list[core.ClassOfRows] = []
+        self.release()
+
+    def release(self) -> None:
+        """Let go of kernel rows that pairs share; they are computed again when asked for."""
         self._classes = [
-            core.ClassOfRows(rows, ids, int(share * len(ids))) for ids in self._numbers
+            core.ClassOfRows(self._rows, ids, int(self._share * len(ids))) for ids in self._numbers
         ]
 
     def solve(self, first: int, second: int, check: Callable[[], None]) -> PairEnd | None:
