@@ -1,7 +1,7 @@
 """What a machine is worth: its objective recomputed by hinge's certificates, pair by pair.
 
-A machine for more than two classes is one problem for each pair of classes; objectives, lower
-bounds and gaps are sums over the pairs, violations their largest.
+A machine for more than two classes is one problem for each pair of classes, or for each class;
+objectives, lower bounds and gaps are sums over these, violations their largest.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 import os
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -56,17 +57,14 @@ def judge(X: Any, y: Any, C: float, gamma: float, machine: Machine) -> Worth:
     if len(classes) == 2:
         # Two classes share their one row of coefficients.
         dual = np.vstack([dual[0]])
+    is_against_rest = len(dual) == len(classes) > 2
+    parts = (_classes if is_against_rest else _pairs)(codes, support, dual, len(classes))
     certificates = []
-    for number, (i, j) in enumerate(itertools.combinations(range(len(classes)), 2)):
-        rows = np.flatnonzero((codes == i) | (codes == j))
-        alpha = np.zeros(len(y))
-        for mine, row in ((i, j - 1), (j, i)):
-            own = codes[support] == mine
-            alpha[support[own]] = np.abs(dual[row][own])
+    for number, (rows, is_positive, alpha) in enumerate(parts):
         cost = np.minimum(alpha[rows], C)  # float32 arithmetic may end a rounding error above it
         problem = hinge.Problem(
             X if len(rows) == len(y) else X[rows],
-            codes[rows],
+            is_positive[rows],
             C=C,
             kernel=hinge.kernels.RBF(gamma=gamma),
             intercept=machine.intercept_kind,
@@ -80,8 +78,30 @@ def judge(X: Any, y: Any, C: float, gamma: float, machine: Machine) -> Worth:
         optimum_at_least=sum(c.primal - c.gap for c in certificates),
         kkt=max(c.kkt for c in certificates),
         support_vectors=int(np.count_nonzero(np.any(dual != 0.0, axis=0))),
-        kernel_values=needed_values(codes[support], dual, counts),
+        kernel_values=(
+            len(support) * len(y)
+            if is_against_rest
+            else needed_values(codes[support], dual, counts)
+        ),
     )
+
+
+def _pairs(codes: Any, support: Any, dual: Any, n_classes: int) -> Iterator[tuple[Any, Any, Any]]:
+    """Yield the rows of every pair of classes, which are of its second, and all coefficients."""
+    for i, j in itertools.combinations(range(n_classes), 2):
+        alpha = np.zeros(len(codes))
+        for mine, row in ((i, j - 1), (j, i)):
+            own = codes[support] == mine
+            alpha[support[own]] = np.abs(dual[row][own])
+        yield np.flatnonzero((codes == i) | (codes == j)), codes == j, alpha
+
+
+def _classes(codes: Any, support: Any, dual: Any, n_classes: int) -> Iterator[tuple[Any, Any, Any]]:
+    """Yield all rows, which are of a class, and its coefficients, for every class."""
+    for mine in range(n_classes):
+        alpha = np.zeros(len(codes))
+        alpha[support] = np.abs(dual[mine])
+        yield np.arange(len(codes)), codes == mine, alpha
 
 
 def needed_values(owners: Any, dual: Any, counts: Any) -> int:

@@ -36,17 +36,18 @@ class Machine:
 
     For more than two classes, column s of ``dual_coef`` belongs to a support vector of some class
     i; its entry for the pair with class j is in row ``j - 1`` if i < j and in row j otherwise.
-    Pairs (i, j), i < j, follow each other as (0, 1), (0, 2), ..., (1, 2), ...
+    Pairs (i, j), i < j, follow each other as (0, 1), (0, 2), ..., (1, 2), ... Where every class is
+    against the rest, each has a row of ``dual_coef`` and an intercept.
 
     Parameters
     ----------
     support : ndarray of int of shape (n_support,)
         Numbers of the support vectors among the training rows.
-    dual_coef : ndarray of shape (n_classes - 1, n_support)
+    dual_coef : ndarray of shape (n_classes - 1, n_support) or (n_classes, n_support)
         Coefficients, of either sign.
-    intercept : ndarray of shape (n_classes * (n_classes - 1) / 2,)
+    intercept : ndarray of shape (n_classes * (n_classes - 1) / 2,) or (n_classes,)
         One for each pair; added to the sum, and positive values mean the *second* of the pair's
-        classes in sorted order.
+        classes in sorted order, or the class that is against the rest.
     claims : dict
         What the method says of its own result.
     intercept_kind : {"free", "none"}

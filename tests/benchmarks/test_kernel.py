@@ -25,6 +25,8 @@ from benchmarks.kernel.verdicts import verdicts
 from benchmarks.suite.report import new_report
 from sklearn.svm import SVC
 
+import hinge
+
 TASK = KernelTask("usps", None, 10.0, 0.5)
 
 
@@ -59,6 +61,15 @@ def test_a_machine_that_proves_nothing_has_no_bound() -> None:
     worth = judge(X, y, 2.0, 0.5, Machine(np.arange(3), dual, np.zeros(1)))
     assert worth.to_json()["optimum_at_least"] is None
     assert not reaches({"primal": worth.to_json()["primal"]}, 1.0)
+
+
+def test_classes_against_the_rest_are_worth_what_their_certificates_say() -> None:
+    X, y = _data(3)
+    model = hinge.SVC(C=2.0, gamma=0.5, multiclass="ovr").fit(X, y)
+    worth = judge(X, y, 2.0, 0.5, machine_of(model, {}))
+    assert worth.primal == pytest.approx(sum(c.primal for c in model.certificates_), rel=1e-9)
+    assert worth.kkt == pytest.approx(max(c.kkt for c in model.certificates_), rel=1e-3)
+    assert worth.support_vectors == len(model.support_)
 
 
 def test_classes_in_another_order_are_the_same_machine() -> None:

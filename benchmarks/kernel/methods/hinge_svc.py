@@ -50,9 +50,9 @@ class Svc(KernelMethod):
     tolerances = (1e-3, 5e-4, 2e-4, 1e-4)
     note = "validation and certificate are in the clock; the certificate's part is told apart"
 
-    def __init__(self, dtype: str) -> None:
-        self.dtype = dtype
-        self.name = f"hinge SVC {dtype}"
+    def __init__(self, dtype: str, multiclass: str = "ovo") -> None:
+        self.dtype, self.multiclass = dtype, multiclass
+        self.name = f"hinge SVC {dtype}" + ("" if multiclass == "ovo" else f" {multiclass}")
 
     def fit(self, prepared: Any, setting: Setting) -> Any:
         """Fit the estimator."""
@@ -63,6 +63,7 @@ class Svc(KernelMethod):
             tol=setting.tol,
             cache_size=setting.cache_mb,
             n_jobs=setting.threads,
+            multiclass=self.multiclass,
         )
         return model.fit(*prepared)
 
@@ -132,4 +133,5 @@ class Solve(KernelMethod):
 
 
 SVC = (Svc("float32"), Svc("float64"))
+AGAINST_REST = (Svc("float32", "ovr"), Svc("float64", "ovr"))
 BY_NAME = (Solve("decomposition"), Solve("smo"), Solve("dual-coordinate", "none"))

@@ -14,12 +14,13 @@ def machine_of(model: Any, claims: dict[str, Any]) -> Machine:
     """Return the machine of an estimator with scikit-learn's attributes.
 
     With two classes its decision value is positive for the second, with more for the first of a
-    pair.
+    pair, or for the class that is against the rest.
     """
     dual = model.dual_coef_
     dense = np.asarray(dual.toarray() if hasattr(dual, "toarray") else dual, dtype=np.float64)
     intercept = np.ravel(np.asarray(model.intercept_, dtype=np.float64))
-    sign = 1.0 if len(model.classes_) == 2 else -1.0
+    is_of_pairs = len(dense) < len(model.classes_) > 2
+    sign = -1.0 if is_of_pairs else 1.0
     return Machine(np.asarray(model.support_), dense, sign * intercept, claims)
 
 
