@@ -81,9 +81,9 @@ class SVC(CallbackSupportMixin, KernelClassifier):
         Violation of the optimality conditions to reach, as in scikit-learn, at least 0. With 0,
         go on until nothing moves beyond rounding, and do not warn.
     cache_size : float, default=200
-        Memory for kernel rows and matrices, in megabytes, for all threads together. With two
-        classes a fit takes a tenth more at the most, the data once more and some 7 MB, from 20 on
-        and unless 200 bytes for each row are more than a tenth and half of it.
+        Memory for kernel rows and matrices, in megabytes, for all threads together. A fit takes a
+        tenth more at the most, and the data once more, from 20 on and unless 200 bytes for each
+        row are more than a tenth and half of it; the first one of a process some 5 MB besides.
     class_weight : dict or "balanced" or None, default=None
         Factor of C for each class; ``"balanced"`` makes every class count the same in total.
     verbose : bool or int, default=False
