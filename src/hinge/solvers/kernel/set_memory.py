@@ -27,9 +27,7 @@ _PROCESS_MB = 2.5  # modules and native code that a process has not used before
 _JUDGE_BYTES, _JUDGED_ROW_BYTES = 13.0 * 2**20, 60.0  # of a certificate, and for each row
 _JUDGED_BYTES = 9.0  # for each stored value of the support vectors
 _KEPT_MB = 10.0  # that an allocator may keep of the arrays of certificates
-_RESULT_BYTES = (
-    24.0  # of a machine for each row: a coefficient, and with its number in the certificate
-)
+_RESULT_BYTES = 24.0  # of a machine, for each row: its coefficient, twice, and its number
 _MOST_RESULTS = 0.5  # share of a cache that is given up for them
 
 
