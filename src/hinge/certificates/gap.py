@@ -60,10 +60,24 @@ _NO_OBJECTIVE = (
 
 @dataclass(frozen=True)
 class _Sums:
-    """Sums over all rows: of numbers, and of rows, which is the dual point ``w(alpha)``."""
+    """Sums over all rows: of numbers, and of rows, which is the dual point ``w(alpha)``.
+
+    Parameters
+    ----------
+    rows : RowSums
+        What rows add to the objectives.
+    weights : ndarray of shape (n_features,)
+        The weights of the dual point.
+    relative : float
+        Bound on the relative error of a sum of positive numbers of all rows.
+    spread : float
+        Bound on the error of the weights, in norm.
+    """
 
     rows: RowSums
     weights: Floats
+    relative: float
+    spread: float
 
 
 def gap(
@@ -120,8 +134,7 @@ def gap(
         wanted = region(certificate) if callable(region) else region
         if wanted and math.isfinite(certificate.gap):
             dual_point = Point(sums.weights, float(problem.constant_feature**2 * sums.rows.balance))
-            spread = _spread(problem, sums)
-            limits = certificate.gap, spread
+            limits = certificate.gap, sums.spread
             points = point, dual_point
             where = optimum_region(problem, points, limits, threads=threads, check=check)
     notes += margin_notes(problem, certificate)
@@ -145,7 +158,9 @@ def _sums(problem: Problem, point: Point, threads: int, check: Callable[[], None
         return functools.reduce(_added, sums)
 
     weights = map_runs(kernel, rows, rows.run_blocks, _added, threads=threads, check=check)
-    return _Sums(row_sums(problem, point, scores, threads=threads, check=check), weights)
+    found = row_sums(problem, point, scores, threads=threads, check=check)
+    spread = weights_rounding(problem, found.alpha_norms, found.magnitude)
+    return _Sums(found, weights, sum_rounding(problem.n_rows), spread)
 
 
 def _added(sums: Floats, others: Floats) -> Floats:
@@ -158,7 +173,7 @@ def _primal(problem: Problem, point: Point, sums: _Sums) -> tuple[float, float]:
     weight = problem.intercept_weight(point.intercept)
     norm = problem.penalty.value(point.coef) + 0.5 * weight * weight
     widened = norm * (1.0 + rounding_factor(problem.n_features + 3))
-    sums_widened = sums.rows.loss_widened * (1.0 + sum_rounding(problem.n_rows))
+    sums_widened = sums.rows.loss_widened * (1.0 + sums.relative)
     return norm + sums.rows.loss, widened + sums_widened
 
 
@@ -166,7 +181,7 @@ def _dual(
     problem: Problem, point: Point, sums: _Sums, primal_above: float
 ) -> tuple[float, float, tuple[str, ...]]:
     """Return the dual value, a lower bound on it, and what keeps it from being one."""
-    alpha, loss, relative = point.dual_coef, problem.loss, sum_rounding(problem.n_rows)
+    alpha, loss, relative = point.dual_coef, problem.loss, sums.relative
     assert alpha is not None
     if math.isnan(sums.rows.alpha):
         note = "the dual point leaves its box (a coefficient is negative, above its cost, or NaN)"
@@ -174,13 +189,12 @@ def _dual(
     constant = problem.constant_feature * sums.rows.balance
     norm = math.hypot(float(np.linalg.norm(sums.weights)), constant)
     if problem.is_hard:
-        spread = _spread(problem, sums)
-        bounds = DualBounds(sums.rows.alpha, sums.rows.balance, norm, spread, relative)
+        bounds = DualBounds(sums.rows.alpha, sums.rows.balance, norm, sums.spread, relative)
         return hard_dual(problem, alpha, bounds, math.isfinite(primal_above))
     linear = loss.dual_linear * sums.rows.alpha
     curved = 0.5 * loss.dual_curvature * sums.rows.curvature
     dual = linear - curved - 0.5 * norm * norm
-    above = (norm + _spread(problem, sums)) * (1.0 + rounding_factor(problem.n_features + 3))
+    above = (norm + sums.spread) * (1.0 + rounding_factor(problem.n_features + 3))
     below = linear * (1.0 - relative) - curved * (1.0 + relative) - 0.5 * above * above
     notes: tuple[str, ...] = ()
     if problem.intercept is Intercept.FREE:
@@ -240,12 +254,5 @@ def _violation(problem: Problem, point: Point, sums: _Sums) -> Measured:
     if point.dual_coef is None:
         return Measured(math.inf, math.inf)
     rows = sums.rows
-    spread = weights_rounding(problem, rows.alpha_norms, rows.magnitude)
-    relative = sum_rounding(problem.n_rows)
-    dual_sums = DualSums(sums.weights, rows.balance, rows.magnitude, spread, relative)
+    dual_sums = DualSums(sums.weights, rows.balance, rows.magnitude, sums.spread, sums.relative)
     return worst_of(rows.violation, *condition_violations(problem, point, dual_sums))
-
-
-def _spread(problem: Problem, sums: _Sums) -> float:
-    """Return a bound on the rounding error, in norm, of the weights of the dual point."""
-    return weights_rounding(problem, sums.rows.alpha_norms, sums.rows.alpha)
