@@ -303,6 +303,53 @@ void test_settled_rows_of_a_free_intercept() {
     }
 }
 
+// The slopes of a row at a bound with an intercept at 0 and weights and intercept that may still
+// change, against the bound that the least room leaves.
+void test_rows_stay_held_beyond_the_reach_of_their_margins() {
+    constexpr double radius = 0.3;
+    constexpr Interval intercepts{-0.1, 0.7};
+    const Data data{1, 2, {3.0, 4.0}, {1}, {1.0}};
+    for (const double scale : {0.0, 2.0, kInfinity}) {
+        const bool is_free = std::isinf(scale);
+        DualProgram program = program_of(Loss::hinge, is_free ? 1.0 : scale, scale);
+        program.costs = data.costs.data();
+        Memory memory(data);
+        const hinge::DualRun<DenseRows<double>, false> run{{data.values.data(), 1, 2},
+                                                           program,
+                                                           {},
+                                                           memory.views(),
+                                                           memory.counters,
+                                                           memory.numbers};
+        memory.numbers.lowest_intercept = intercepts.first;
+        memory.numbers.highest_intercept = intercepts.second;
+        for (const double alpha : {0.0, 1.0}) {
+            for (const double sign : {-1.0, 1.0}) {
+                const hinge::RowState row{alpha, alpha, 0.0, 25.0 * sign};
+                // A row without a coefficient is lost if its margin falls, the other if it rises.
+                const double way = alpha > 0.0 ? sign : -sign;
+                const double shift = way > 0.0 ? intercepts.second : -intercepts.first;
+                const double reach =
+                    is_free ? 5.0 * radius + shift : radius * std::sqrt(25.0 + scale * scale);
+                for (const double share : {0.0, 0.5, 0.999, 1.001, 2.0, 1e200}) {
+                    const double slope = (alpha > 0.0 ? 1.0 : -1.0) * share * reach;
+                    check_equal(hinge::stays_held(run, row, slope, radius * radius), share > 1.0,
+                                "a row stays held beyond its reach, and no nearer");
+                }
+            }
+        }
+        const hinge::RowState row{0.0, 0.0, 0.0, 25.0};
+        check(!hinge::stays_held(run, row, -1e9, kInfinity), "nothing is held without a radius");
+    }
+}
+
+void test_violations_are_steps_within_the_box() {
+    for (const double slope : {-kInfinity, -2.0, 0.0, 3.0, kInfinity}) {
+        check_equal(hinge::violation(0.0, slope, 1.0), std::max(slope, 0.0), "at the lower bound");
+        check_equal(hinge::violation(1.0, slope, 1.0), std::max(-slope, 0.0), "at the upper bound");
+        check_equal(hinge::violation(0.5, slope, 1.0), std::abs(slope), "between them");
+    }
+}
+
 }  // namespace
 
 int main() {
@@ -316,5 +363,7 @@ int main() {
     test_settled_rows_are_right();
     test_settled_rows_about_a_centre();
     test_settled_rows_of_a_free_intercept();
+    test_rows_stay_held_beyond_the_reach_of_their_margins();
+    test_violations_are_steps_within_the_box();
     return hinge::testing::finish();
 }

@@ -25,6 +25,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -45,10 +46,11 @@ inline bool is_held(double alpha, double slope, double upper, double threshold) 
     return is_below | is_above;
 }
 
-// By how much a slope asks for a step that the box allows.
+// By how much a slope asks for a step that the box allows. From a table, without jumps, as above.
 inline double violation(double alpha, double slope, double upper) noexcept {
-    const double up = alpha < upper ? slope : 0.0;
-    const double down = alpha > 0.0 ? -slope : 0.0;
+    constexpr std::array<double, 2> most{0.0, std::numeric_limits<double>::infinity()};
+    const double up = std::min(slope, most[alpha < upper ? 1 : 0]);
+    const double down = std::min(-slope, most[alpha > 0.0 ? 1 : 0]);
     return std::max(std::max(up, down), 0.0);
 }
 
@@ -78,26 +80,23 @@ double settling_radius(const Run& run) noexcept {
     return radius + (run.program.has_centre() ? 0.0 : later) + noise;
 }
 
-// By how much the margin of a row may still fall, and rise, on the way to the optimum.
-struct Reach {
-    double down;
-    double up;
-};
-
+// Whether a row that its slope holds at a bound stays there on the whole way to the optimum: no
+// margin within reach is on the other side of its kink. What the weights can do is compared by
+// squares, which spares a root for every row of every check.
 template <class Run>
-Reach margin_reach(const Run& run, const RowState& row, double radius) noexcept {
+bool stays_held(const Run& run, const RowState& row, double slope, double squared_radius) noexcept {
     const double rounding = kSettleMargin * (1.0 + std::abs(row.margin));
-    const double scale = run.program.scale;
-    if (!run.program.free_intercept()) {
-        const double reach =
-            radius * std::sqrt(std::abs(row.signed_norm) + scale * scale) + rounding;
-        return {reach, reach};
+    double squared_norm = std::abs(row.signed_norm);
+    double room = std::abs(slope) - rounding;
+    if (run.program.free_intercept()) {
+        // A row at its upper bound is lost if its margin rises, any other if it falls.
+        const bool is_left = (row.alpha > 0.0) != (row.signed_norm > 0.0);
+        room -= is_left ? run.intercept() - run.x.lowest_intercept
+                        : run.x.highest_intercept - run.intercept();
+    } else {
+        squared_norm += run.program.scale * run.program.scale;
     }
-    const double reach = radius * std::sqrt(std::abs(row.signed_norm)) + rounding;
-    const double left = run.intercept() - run.x.lowest_intercept;
-    const double right = run.x.highest_intercept - run.intercept();
-    return row.signed_norm > 0.0 ? Reach{reach + left, reach + right}
-                                 : Reach{reach + right, reach + left};
+    return (room > 0.0) & (room * room > squared_radius * squared_norm);
 }
 
 // Takes a row out of all that follows, but for what it adds to the sums.
@@ -117,7 +116,8 @@ void settle_for_good(Run& run, std::int64_t i) noexcept {
 template <class Run>
 std::int64_t select(Run& run, std::int64_t work) noexcept {
     auto& [rows, program, schedule, at, c, x] = run;
-    const double radius = settling_radius(run);
+    const double radius = settling_radius(run) * (1.0 + kSettleMargin);
+    const double squared_radius = radius * radius;
     double worst = x.violation;
     std::int64_t done = 0;
     for (; c.position < rows.count && done < work; ++c.position) {
@@ -129,11 +129,11 @@ std::int64_t select(Run& run, std::int64_t work) noexcept {
         }
         const double upper = run.upper(i);
         const double slope = program.linear - row.margin - run.bend(i) * row.alpha;
-        const Reach reach = margin_reach(run, row, radius);
         worst = std::max(worst, violation(row.alpha, slope, upper));
         const bool rests = row.previous == row.alpha;
         at.order[c.kept] = static_cast<std::uint32_t>(i);
-        if (rests & is_held(row.alpha, slope, upper, row.alpha > 0.0 ? reach.up : reach.down)) {
+        const bool is_held_now = is_held(row.alpha, slope, upper, 0.0);
+        if (rests & is_held_now & stays_held(run, row, slope, squared_radius)) {
             settle_for_good(run, i);
             done += row.alpha > 0.0 ? rows.stored(i) : 0;
         } else {
