@@ -79,9 +79,10 @@ inline void draw_run(std::uint32_t* order, std::int64_t left, std::int64_t lengt
     }
 }
 
-// Draws the next row of the sweep's order and asks for its state.
+// Draws the next row of the sweep's order and asks for its state. Inlined, so that the generator's
+// words stay in registers from row to row.
 template <class Run>
-void draw(Run& run, Random& random) noexcept {
+[[gnu::always_inline]] inline void draw(Run& run, Random& random) noexcept {
     auto& [rows, program, schedule, at, c, x] = run;
     const std::int64_t k = c.prepared;
     if (schedule.order == Order::permuted && c.run_length > 1) {
