@@ -22,6 +22,12 @@ _NOT_PSD = (
     "no gap certificate: the kernel is not (known to be) positive semidefinite; the violation "
     "of the optimality conditions is all that is confirmed"
 )
+NO_OPTIMUM = (
+    "the dual program has no optimum: along these coefficients its objective has no bound, since "
+    "the kernel is not positive semidefinite and the loss has no largest slope; use loss='hinge' "
+    "or 'huber', another kernel or a smaller C"
+)
+_BALANCED = 1e-9  # share of the sum of the coefficients by which they may miss y'alpha = 0
 OUTSIDE = "the dual point leaves its box (a coefficient is negative, above its cost, or NaN)"
 
 
@@ -135,8 +141,27 @@ def dual_values(
         for number in np.flatnonzero(large).tolist():
             notes[number] = (f"the dual point misses y'alpha = 0 by {balance[number]:.3g}",)
     outside = points.largest(~((alpha >= 0.0) & (alpha <= loss.upper_bound(costs))))
+    falling = _falls_for_ever(points, quadratic, curved)
     for number, is_outside in enumerate(outside.tolist()):
         if is_outside or not points.is_psd:
             dual[number] = below[number] = -math.inf
-            notes[number] = (OUTSIDE,) if is_outside else (_NOT_PSD,)
+            notes[number] = (OUTSIDE,) if is_outside else _of_unknown(falling[number])
     return Bounded(dual, below), notes
+
+
+def _falls_for_ever(points: KernelPoints, quadratic: Bounded, curved: Floats) -> list[bool]:
+    """Return which dual points are a direction in which the program's objective has no bound.
+
+    All multiples of a point are in the box of a loss without a largest slope.
+    """
+    if points.is_psd or math.isfinite(points.loss.dual_upper):
+        return [False] * len(curved)
+    found = quadratic.bounds + 2.0 * curved * (1.0 + _FEW_ROUNDINGS) < 0.0
+    if points.is_free:
+        found &= np.abs(points.balance) <= _BALANCED * points.total
+    return [bool(is_falling) for is_falling in found]
+
+
+def _of_unknown(is_falling: bool) -> tuple[str, ...]:
+    """Return what there is to say of a kernel that is not known to be positive semidefinite."""
+    return (_NOT_PSD, NO_OPTIMUM) if is_falling else (_NOT_PSD,)

@@ -65,10 +65,7 @@ def kernel_convergence_message(
         _meaning(worst),
     ]
     if worst.status is Status.STALLED:
-        parts.append(
-            "Rounding is what is left, kernel values in float64 included: loosen tol, lower C, or "
-            "scale the features."
-        )
+        parts.append(_standstill(worst))
     elif has_hardly_begun(worst):
         parts.append(RAISE_THE_LIMIT)
     else:
@@ -97,6 +94,18 @@ def _meaning(worst: Solution) -> str:
     if not (math.isfinite(gap) and gap <= _PROVES_NOTHING * dual):
         return "Nothing is proven yet about how close the objective is to the optimum."
     return f"The objective is within {100 * gap / dual:.2g} % of the optimum."
+
+
+def _standstill(worst: Solution) -> str:
+    """Return why more work is no use, and what would be."""
+    from hinge.certificates.kernel_values import NO_OPTIMUM  # noqa: PLC0415 - loaded with certificates
+
+    if NO_OPTIMUM in worst.certificate.notes:
+        return f"{NO_OPTIMUM[0].upper()}{NO_OPTIMUM[1:]}."
+    return (
+        "Rounding is what is left, kernel values in float64 included: loosen tol, lower C, or "
+        "scale the features."
+    )
 
 
 def _advice(status: Status) -> str:

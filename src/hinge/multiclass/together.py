@@ -36,6 +36,7 @@ from hinge.rows_part import SharedRows
 from hinge.solvers import Decomposition, StopFlag
 from hinge.solvers.kernel.class_pairs import MOST_FEATURES
 from hinge.solvers.kernel.dual_state import COPY_SHARE
+from hinge.solvers.kernel.reach import may_grow_for_ever
 from hinge.solvers.kernel.resident import MOST_ROWS
 from hinge.threads import single_threaded_blas
 
@@ -115,6 +116,8 @@ def _ground(shared: SharedRows, objective: Objective, plan: Plan) -> Ground | No
     most = MANY_FEATURES if rows.is_sparse else MOST_FEATURES
     if not isinstance(kernel, InnerProductKernel) or rows.n_features > most:
         return None
+    if may_grow_for_ever(kernel, objective.loss):
+        return None  # whoever solves pairs one by one knows how to end
     native = native_kernel(kernel)
     if native is None:
         return None

@@ -30,6 +30,7 @@ from hinge.solvers.kernel.dual_state import (
     turn_exact,
 )
 from hinge.solvers.kernel.queue import advance_queue, advance_rejoining, begin_rejoining
+from hinge.solvers.kernel.reach import is_at_reach
 from hinge.solvers.kernel.refresh import advance_refreshing, begin_refreshing
 from hinge.solvers.kernel.screening import screen
 from hinge.solvers.kernel.working_sets import rounding_of
@@ -120,7 +121,7 @@ class DualSolver(Solver):
 
     def go_on(self, state: KernelState, *, at_rest: bool) -> bool:  # noqa: ARG002
         """Go on in float64 where float32 has come to its end."""
-        if state.is_exact:
+        if state.is_exact or is_at_reach(state):
             return False
         turn_exact(state)
         return True
@@ -144,6 +145,9 @@ class DualSolver(Solver):
             if arrives and begin_refreshing(state, gradient, ends):
                 return 0
             note_values(state, ends)
+            if ends.violation <= state.aim and is_at_reach(state):
+                state.at_rest = True  # at bounds that only keep numbers finite
+                return 0
             if arrives:
                 return 0  # time for a certificate; whoever wants more asks for another step
             if ends.violation <= rounding_of(gradient):

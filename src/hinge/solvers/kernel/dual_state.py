@@ -30,6 +30,7 @@ from hinge.problem import Intercept, Problem
 from hinge.result import Point, Progress
 from hinge.solvers.kernel.intercept import intercept_between
 from hinge.solvers.kernel.nearby_systems import NearbySystems
+from hinge.solvers.kernel.reach import held_within_reach
 from hinge.solvers.kernel.set_memory import (
     SLACK,
     SetMemory,
@@ -380,7 +381,7 @@ def dual_program(problem: Problem, unit: float, present: Ids | None) -> Program:
     Program
         The program in ``unit * beta``.
     """
-    dual = problem.dual()
+    dual = held_within_reach(problem)
     some = slice(None) if present is None else present
     has_cost = problem.costs[some] > 0.0
     return Program(
