@@ -77,7 +77,7 @@ def test_sizes_of_what_is_summed_narrow_the_bounds() -> None:
 
 def test_numbers_that_float32_cannot_hold_leave_queries_open() -> None:
     S = np.array([[1e20, 0.0], [0.0, 1.0]])
-    machine = Machine(RBF(1.0), Rows(S), np.array([[1e200], [1.0]]), np.zeros(1))
+    machine = Machine(RBF(1e-36), Rows(S), np.array([[1e200], [1.0]]), np.zeros(1))
     lower, upper = intervals(machine, S)
     assert not np.isnan(lower).any()
     assert not np.isnan(upper).any()

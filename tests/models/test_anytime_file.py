@@ -320,10 +320,10 @@ def test_points_of_another_storage_are_refused(made, tmp_path: Path) -> None:
 
 def test_more_points_than_the_file_pays_for_are_refused(tmp_path: Path) -> None:
     lines = np.linspace(0.0, 40.0, 1250)[:, None]
-    fast = hinge.accelerate((lines, np.ones(1250), 0.0, RBF(9e5)), n_points=1250)
+    fast = hinge.accelerate((lines, np.ones(1250), 0.0, RBF(5e4)), n_points=1250)
     with pytest.raises(hinge.UnsupportedError, match="1250 basis points: in memory that would be"):
         save(with_every_stage(fast), tmp_path / "a")
-    small = hinge.accelerate((lines, np.ones(1250), 0.0, RBF(9e5)), n_points=900)
+    small = hinge.accelerate((lines, np.ones(1250), 0.0, RBF(5e4)), n_points=900)
     save(with_every_stage(small), tmp_path / "a")
     check_memory(tmp_path / "a")
 

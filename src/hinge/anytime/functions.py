@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from hinge.anytime.sides import Precision, Side, bounded_kernel, sum_errors
 from hinge.errors import UnsupportedError
+from hinge.kernels.centre import centre_for
 from hinge.machines import Machine, decision_values
-from hinge.machines.native_rows import NativeKernel, centre_for
+from hinge.machines.native_rows import NativeKernel
 from hinge.rows import Rows
 
 Floats = NDArray[np.float64]
@@ -56,7 +57,7 @@ class Functions:
         machine : Machine
             A machine with at least one support vector.
         """
-        if bounded_kernel(machine.kernel) is None or not isinstance(machine.support, Rows):
+        if bounded_kernel(machine.kernel, machine.support) is None:
             message = f"nothing is proven of the rounding of the kernel {machine.kernel!r}."
             raise UnsupportedError(message)
         ids, coef = _merged(machine.support, machine.coefficients)
@@ -68,7 +69,7 @@ class Functions:
     @cached_property
     def native(self) -> NativeKernel:
         """The kernel for the compiled core."""
-        native = bounded_kernel(self.machine.kernel)
+        native = bounded_kernel(self.machine.kernel, self.machine.support)
         assert native is not None
         return native
 

@@ -17,6 +17,12 @@ def why_in_full(machine: Machine) -> str:
     """
     if len(machine.coefficients) == 0:
         return "the machine has no support vectors"
-    if bounded_kernel(machine.kernel) is None or not isinstance(machine.support, Rows):
-        return f"nothing is proven of the rounding of the kernel {machine.kernel!r}"
+    kernel, support = machine.kernel, machine.support
+    if isinstance(support, Rows) and kernel.on(support) is not kernel:
+        return (
+            f"products would lose what tells the support vectors apart: values of {kernel!r} are "
+            "made of differences, one after the other. Scale the features."
+        )
+    if bounded_kernel(kernel, support) is None:
+        return f"nothing is proven of the rounding of the kernel {kernel!r}"
     return ""

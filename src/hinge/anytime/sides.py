@@ -37,15 +37,19 @@ def unit_of(precision: Precision) -> float:
     return SINGLE_ROUNDOFF if precision is np.float32 else UNIT_ROUNDOFF
 
 
-def bounded_kernel(kernel: Kernel) -> NativeKernel | None:
+def bounded_kernel(kernel: Kernel, support: Any) -> NativeKernel | None:
     """Return the native form of a kernel whose rounding is bounded; None if there is none.
 
     Parameters
     ----------
     kernel : Kernel
         A resolved kernel.
+    support : Rows or ndarray of int
+        The support vectors; of numbers of columns nothing is known.
     """
-    native = native_kernel(kernel)
+    if not isinstance(support, Rows):
+        return None
+    native = native_kernel(kernel.on(support))
     if native is None or not isinstance(native.kernel, InnerProductKernel):
         return None
     return native

@@ -47,7 +47,7 @@ class Machine:
         self, kernel: Kernel, rows: Rows, ids: Ids, coef: Floats, asked: Wanted | None = None
     ) -> None:
         order = np.argsort(coef < 0.0, kind="stable")
-        self.kernel = kernel
+        self.kernel = kernel.on(rows)
         self.rows = rows
         self.ids = ids[order]
         self.coef = coef[order]
@@ -55,7 +55,7 @@ class Machine:
         self.weights = np.abs(self.coef)
         self.weight_error = 0.0
         if self.has_factors:
-            factors, errors = row_factors(kernel, rows, self.ids)
+            factors, errors = row_factors(self.kernel, rows, self.ids)
             self.weights = self.weights * factors
             self.weight_error = float(np.max(errors, initial=0.0))
         self.total = float(np.sum(self.weights)) * (1.0 + rounding_factor(len(ids)))

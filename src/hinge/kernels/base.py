@@ -62,6 +62,21 @@ class Kernel(ABC):
         """
         return self
 
+    def on(self, rows: Rows) -> Kernel:  # noqa: ARG002
+        """Return the same kernel in a form that keeps its digits on some rows.
+
+        Parameters
+        ----------
+        rows : Rows
+            The training rows, or the support vectors of a machine.
+
+        Returns
+        -------
+        Kernel
+            This kernel, or one with the same values and another way to compute them.
+        """
+        return self
+
     @abstractmethod
     def block(self, A: Any, B: Any) -> Floats:
         """Return the kernel of every row of A with every row of B.

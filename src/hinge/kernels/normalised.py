@@ -52,6 +52,11 @@ class Normalised(Kernel):
         resolved.training_diagonal(rows)  # refuses rows whose kernel with themselves is negative
         return resolved
 
+    def on(self, rows: Rows) -> Normalised:
+        """Return the kernel with its own in a form that keeps its digits."""
+        inner = self.kernel.on(rows)
+        return self if inner is self.kernel else replace(self, kernel=inner)
+
     @property
     def core(self) -> Kernel:
         """The kernel that is normalised."""

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from hinge.kernels.base import Floats
+from hinge.kernels.base import Floats, Kernel
+from hinge.kernels.differences import GaussianOfDifferences, loses_digits
 from hinge.kernels.exponential import exponential_error
 from hinge.kernels.gamma import checked_gamma, gamma_of, number
 from hinge.kernels.inner_product import InnerProductKernel, len_of
@@ -43,6 +44,11 @@ class RBF(InnerProductKernel):
     def resolved(self, rows: Rows) -> RBF:
         """Return the kernel with gamma a number."""
         return replace(self, gamma=gamma_of(self.gamma, rows))
+
+    def on(self, rows: Rows) -> Kernel:
+        """Return the kernel, of differences where products would lose what tells rows apart."""
+        gamma = number(self.gamma)
+        return GaussianOfDifferences(gamma) if loses_digits(self, gamma, rows) else self
 
     @property
     def scale(self) -> float:

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hinge.kernels import Kernel
-from hinge.machines.native_rows import centre_for, native_kernel, native_rows, scales_of, view
+from hinge.kernels.centre import centre_for
+from hinge.machines.native_rows import native_kernel, native_rows, scales_of, view
 from hinge.rows import Rows
 
 Floats = NDArray[np.float64]
@@ -31,6 +32,7 @@ def kernel_block(kernel: Kernel, support: Rows | NDArray[np.int64], X: Rows) -> 
     ndarray of shape (n_support, n_rows)
         The values.
     """
+    kernel = kernel.on(support) if isinstance(support, Rows) else kernel
     native = native_kernel(kernel)
     if native is None or not isinstance(support, Rows):
         operand = support.matrix if isinstance(support, Rows) else np.asarray(support)

@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 
 from hinge.errors import unknown_name
 from hinge.kernels import ChiSquared, Kernel, Laplacian
+from hinge.kernels.centre import centre_for
 from hinge.kernels.gamma import number
 from hinge.kernels.products import places_among
 from hinge.machines.native_rows import (
     VERY_MANY_FEATURES,
     NativeKernel,
-    centre_for,
     native_kernel,
     native_rows,
     scales_of,
@@ -77,6 +77,7 @@ def decision_values(
         raise unknown_name(precision, "precision", _PRECISIONS)
     functions = np.ascontiguousarray(np.atleast_2d(np.asarray(coef, dtype=np.float64).T))
     values = np.zeros((X.n_rows, len(functions)))
+    kernel = kernel.on(support) if isinstance(support, Rows) else kernel
     native = native_kernel(kernel)
     if native is None or not isinstance(support, Rows):
         _by_reference(kernel, support, functions, X, values, check)

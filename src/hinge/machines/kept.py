@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hinge._native import core
+from hinge.kernels.centre import centre_for
 from hinge.machines.machine import Machine
 from hinge.machines.native_rows import (
     NativeKernel,
-    centre_for,
     native_kernel,
     native_rows,
     scales_of,
@@ -85,7 +85,7 @@ class KeptMachine:
         if count == 0 or not isinstance(support, Rows) or support.n_features > _MOST_FEATURES:
             return None
         is_large = 8 * count * support.n_features > _MOST_BYTES
-        return None if is_large else native_kernel(self.machine.kernel)
+        return None if is_large else native_kernel(self.machine.kernel.on(support))
 
     def _pack(
         self, native: NativeKernel, is_sparse: bool

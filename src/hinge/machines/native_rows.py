@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from hinge._native import core
 from hinge.kernels import ChiSquared, InnerProductKernel, Kernel, Laplacian, Normalised
+from hinge.kernels.centre import FULL_SHARE, some_rows
 from hinge.rows import Rows
 
 Floats = NDArray[np.float64]
@@ -24,8 +25,6 @@ Floats = NDArray[np.float64]
 VERY_MANY_FEATURES = 1 << 20  # the compiled core keeps a number for each, panel by panel
 _SINGLE_EXPONENT = 200.0  # gamma times a squared norm up to which float32 keeps four digits
 _SINGLE_VALUE = 1e30  # kernel values beyond it, or below its inverse, are for float64
-_SAMPLE_ROWS = 512  # rows looked at to tell whether most entries are zero
-_FULL_SHARE = 0.75
 _ROWS_A_CALL = 1 << 14
 
 
@@ -112,43 +111,6 @@ def view(rows: Rows) -> core.RowsView:
     rows.check_structure()
     columns, offsets = (rows.indices, rows.indptr) if rows.is_sparse else (None, None)
     return core.RowsView(rows.values, columns, offsets, rows.n_rows, rows.n_features)
-
-
-def some_rows(rows: Rows) -> NDArray[Any]:
-    """Return as many of some dense rows as show whether most entries are zero.
-
-    Parameters
-    ----------
-    rows : Rows
-        The rows.
-    """
-    return rows.values[:: max(1, rows.n_rows // _SAMPLE_ROWS)]
-
-
-def centre_for(kernel: Kernel, rows: Rows) -> Floats | None:
-    """Return the point to measure rows from: their mean, or None for the origin.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        The kernel.
-    rows : Rows
-        The training rows.
-
-    Returns
-    -------
-    ndarray of shape (n_features,) or None
-        The centre.
-    """
-    if rows.is_sparse or not getattr(kernel, "is_translation_invariant", False):
-        return None
-    sample = some_rows(rows)
-    if np.count_nonzero(sample) <= _FULL_SHARE * sample.size:
-        return None
-    centre = np.zeros(rows.n_features)
-    for block in rows.blocks():
-        centre += np.sum(block.values, axis=0)
-    return centre / rows.n_rows
 
 
 def precision_for(kernel: Kernel, diagonal: Floats, selfs: Floats) -> type[np.floating[Any]]:
@@ -245,7 +207,7 @@ def _lists(rows: Rows, matrix: core.RowsView, limit_mb: float) -> tuple[core.Row
     """Return dense rows that are mostly zeros as float32 lists of their entries."""
     sample = some_rows(rows)
     share = np.count_nonzero(sample) / max(1, sample.size)
-    if share > 0.5 * _FULL_SHARE or 8.0 * share * rows.n_stored > limit_mb * 2**20:
+    if share > 0.5 * FULL_SHARE or 8.0 * share * rows.n_stored > limit_mb * 2**20:
         return matrix, 0.0
     counts = np.empty(rows.n_rows, dtype=np.int64)
     for first in range(0, rows.n_rows, _ROWS_A_CALL):

@@ -17,15 +17,14 @@ from numpy.typing import NDArray
 
 from hinge._native import core
 from hinge.kernels import InnerProductKernel, Kernel
+from hinge.kernels.centre import centre_for, some_rows
 from hinge.machines.native_rows import (
     NativeKernel,
-    centre_for,
     compact,
     native_rows,
     precision_for,
     scales_of,
     self_sums,
-    some_rows,
     view,
     with_features_in_use,
 )

@@ -186,6 +186,7 @@ def source(
     KernelSource
         The source.
     """
+    kernel = kernel.on(rows)
     native = native_kernel(kernel)
     if native is None:
         return PythonSource(kernel, rows, np.arange(rows.n_rows) if present is None else present)

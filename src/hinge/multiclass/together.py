@@ -118,7 +118,7 @@ def _ground(shared: SharedRows, objective: Objective, plan: Plan) -> Ground | No
         return None
     if may_grow_for_ever(kernel, objective.loss):
         return None  # whoever solves pairs one by one knows how to end
-    native = native_kernel(kernel)
+    native = native_kernel(kernel.on(rows))
     if native is None:
         return None
     # One copy of the rows serves all pairs, and has its part of what they have together.
