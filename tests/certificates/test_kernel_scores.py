@@ -51,6 +51,8 @@ KERNELS: list[Kernel] = [
     RBF(0.3),
     RBF(30.0),  # exponents too large to be split off
     Sigmoid(0.2, 0.1),
+    Sigmoid(3.0, -0.5),  # most values are 1 or nearly so
+    Sigmoid(-0.7, 2.0),
     Laplacian(0.3),
     ChiSquared(0.5),
     Normalised(Polynomial(3, 1.0, 0.1)),
@@ -157,6 +159,22 @@ def test_scores_are_within_their_bounds(kernel: Kernel, form: str, seed: int) ->
     assert (np.abs(own.values - wanted[machine.ids]) <= own.error).all()
     assert (np.abs(own.plus + own.minus - total[machine.ids]) <= own.error).all()
     assert (own.error <= 1e-7 * (1.0 + magnitude[machine.ids])).all()
+
+
+@pytest.mark.parametrize("scale", [1.0, 10.0, 1e3])
+def test_arguments_do_not_matter_where_tanh_is_flat(scale: float, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows = Rows(scale * rng.normal(size=(60, 5)))
+    support = np.arange(40)
+    machine = Machine(Sigmoid(1.0, 0.3), rows, support, 1e4 * rng.normal(size=40))
+    exact = _exact(machine.kernel, rows, np.arange(60), machine.ids)
+    scores = scores_at(machine, (rows, np.arange(60)))
+    assert (np.abs(scores.values - exact @ machine.coef) <= scores.error).all()
+    # Without that it would be relative to the squared scale.
+    norms = np.linalg.norm(rows.values, axis=1)
+    _, absolute = machine.kernel.block_error(norms, float(norms.max()), 5)
+    size = (np.abs(exact) @ np.abs(machine.coef)).astype(np.float64) / machine.total
+    assert (scores.error <= ((1.0 - size**2) * absolute + 2e-14) * machine.total * 1.1).all()
 
 
 def test_lengths_that_are_nearly_nothing_widen_the_bound() -> None:

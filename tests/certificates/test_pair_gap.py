@@ -18,7 +18,7 @@ from hinge.certificates.pair_groups import PairPoints
 from hinge.kernels import RBF, InnerProductKernel, Linear, Polynomial, Sigmoid
 from hinge.losses import get_loss
 from hinge.rows import Rows
-from hinge.testing import verify_certificate
+from hinge.testing import extended_kernel, verify_certificate
 
 EXTENDED = pytest.mark.skipif(
     np.finfo(np.longdouble).eps > 1e-18, reason="needs a longdouble wider than float64"
@@ -235,6 +235,35 @@ def test_a_kernel_that_proves_nothing_says_so() -> None:
         assert "not (known to be) positive semidefinite" in certificate.notes[0]
         assert certificate.region is None
         assert certificate.kkt <= 1e-3
+
+
+@EXTENDED
+@pytest.mark.parametrize("way", WAYS[1:])
+def test_scores_of_a_kernel_that_levels_off_are_within_their_bounds(
+    way: str, monkeypatch: Any
+) -> None:
+    _go(way, monkeypatch)
+    case = Case(Sigmoid(20.0, 1.0))
+    alone, scores = case.alone(), pair_scores.PairScores(case.points, 1, None)
+    for place, side in enumerate(case.points.sides):
+        found = scores.of(place)
+        for where, (number, sign) in enumerate(zip(side.numbers, side.signs[:, 0], strict=True)):
+            problem, point = alone[number]
+            rows = problem.rows.values
+            own = rows[problem.signs == sign][side.order]
+            exact = extended_kernel(problem.kernel, own, rows) @ (problem.signs * point.dual_coef)
+            assert np.all(np.abs(found.values[where] - exact) <= found.error[where])
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_kernel_that_levels_off_is_judged_as_each_is_alone(way: str, monkeypatch: Any) -> None:
+    _go(way, monkeypatch)
+    case = Case(Sigmoid(20.0, 1.0))
+    for (problem, point), found in zip(case.alone(), pair_gaps(case.points), strict=True):
+        alone = gap(problem, point)
+        assert found.primal == pytest.approx(alone.primal, abs=1e-10)
+        assert found.kkt == pytest.approx(alone.kkt, abs=1e-10)
+        assert max(found.kkt_rounding, alone.kkt_rounding) <= 1e-10
 
 
 def test_a_coefficient_out_of_its_box_is_refused_in_its_pair_alone() -> None:

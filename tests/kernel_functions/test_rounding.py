@@ -140,3 +140,20 @@ def test_chi_squared_of_numbers_below_the_normal_ones_is_within_its_bounds() -> 
     relative, absolute = kernel.block_error(np.ones(1), 1.0, 2)
     got = kernel.block(A, B)
     assert (np.abs(got - exact) <= relative[:, None] * got + absolute[:, None]).all()
+
+
+@pytest.mark.parametrize("spread", [0.1, 1.0, 10.0])
+def test_the_slope_of_a_kernel_that_levels_off_is_bounded_by_the_size_of_its_values(
+    spread: float, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    kernel = Sigmoid(1.0, 0.0)
+    values = np.tanh(spread * rng.normal(size=(20, 50)))
+    weights = rng.exponential(size=50)
+    weights /= weights.sum()
+    sizes = np.abs(values) @ weights
+    assert np.all((1.0 - values**2) @ weights <= kernel.slope_above(sizes) + 1e-12)
+    assert np.all(kernel.slope_above(sizes) <= 1.0)
+    assert kernel.levels_off
+    assert not RBF(1.0).levels_off
+    assert np.array_equal(RBF(1.0).slope_above(sizes), np.ones(20))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hinge.inequality import UNIT_ROUNDOFF
+from hinge.kernels import Kernel
 from hinge.losses import Loss
 
 Floats = NDArray[np.float64]
@@ -16,6 +17,8 @@ Ids = NDArray[np.int64]
 Signs = NDArray[np.int8] | Floats
 
 _USEFUL = 0.1  # a relative error beyond this bounds nothing
+_SMALLEST = 5e-324
+_UNDERFLOW = 2.0**-100  # more than sums of any length lose to it, in parts of all coefficients
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,35 @@ def bounded_error(relative: Floats, magnitude: Floats, absolute: Floats) -> Floa
     # Errors multiply up; while their sum is small, its square is more than that adds.
     error = relative * (1.0 + 2.0 * relative) * magnitude + absolute * 1.01
     return np.where(relative < _USEFUL, error, np.inf)
+
+
+def absolute_error(
+    kernel: Kernel, errors: tuple[Floats, Floats], magnitude: Floats, total: Floats | float
+) -> Floats:
+    """Return bounds on those errors of sums that are not relative to the values.
+
+    Where a kernel levels off, as tanh does towards 1, what its argument is off by hardly counts.
+    How large the values are in the mean is known from the sum of their sizes.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel, without factors.
+    errors : tuple of ndarray
+        Relative and absolute error bounds of values; sums included in the former.
+    magnitude : ndarray
+        The sums of coefficients times values, both without signs.
+    total : ndarray or float
+        Upper bounds on the sums of the coefficients, without signs.
+    """
+    relative, absolute = errors
+    if not kernel.levels_off:
+        return absolute * total
+    size = magnitude / np.maximum(total, _SMALLEST) * (1.0 - 2.0 * relative)
+    slope = kernel.slope_above(np.clip(np.nan_to_num(size), 0.0, 1.0))
+    # That of computed values, and of arguments that are off: true ones may be less far out.
+    slope = np.minimum(1.0, slope + (absolute + 2.0 * relative))
+    return absolute * total * slope + _UNDERFLOW * total
 
 
 def lowest_margins(signs: Signs, intercept: Floats | float, scores: Scores) -> Floats:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from hinge.block_map import map_numbers
 from hinge.certificates.kernel_machine import Cut, Machine, row_factors
-from hinge.certificates.kernel_margins import Scores, bounded_error
+from hinge.certificates.kernel_margins import Scores, absolute_error, bounded_error
 from hinge.certificates.kernel_operands import PANEL_ROWS, Wanted
 from hinge.certificates.kernel_panels import PANEL_COLUMNS, Columns, Panel, Panels
 from hinge.certificates.kernel_stacks import Stacks
@@ -57,7 +57,9 @@ class Sums:
         summed = min(n, max(PANEL_COLUMNS, PANEL_ROWS)) + 2 * (n // PANEL_ROWS) + 8
         relative = relative + (rounding_factor(summed) + sum_error(panels.dtype))
         sums = np.stack((plus, minus, magnitude))
-        return with_factors(machine, wanted, sums, (relative, absolute * machine.total))
+        core = machine.kernel.core
+        absolute = absolute_error(core, (relative, absolute), magnitude, machine.total)
+        return with_factors(machine, wanted, sums, (relative, absolute))
 
 
 def with_factors(

@@ -99,7 +99,7 @@ class PairScores:
         """
         side = self._points.sides[place]
         terms, totals = self._terms[side.numbers, None], self._totals[side.numbers, None]
-        return self.sides[place].scores(side, terms, totals)
+        return self.sides[place].scores(self._points.kernel, side, terms, totals)
 
     def _at_once(self) -> Scores:
         """Return the scores of all rows in all pairs, those of other groups included."""
@@ -128,10 +128,10 @@ class PairScores:
             magnitude = sizes.T.reshape(2, n_pairs, -1).sum(axis=0)
         relative, absolute = exact.error(panel.norms)
         return total_scores(
+            points.kernel,
             (plus, minus, magnitude),
             (relative, absolute),
-            self._terms[:, None],
-            self._totals[:, None],
+            (self._terms[:, None], self._totals[:, None]),
         )
 
     def _find(self) -> None:

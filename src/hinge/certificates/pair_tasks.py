@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hinge.certificates.kernel_margins import Scores, bounded_error
+from hinge.certificates.kernel_margins import Scores, absolute_error, bounded_error
 from hinge.certificates.kernel_panels import (
     PANEL_COLUMNS,
     Columns,
@@ -24,6 +24,7 @@ from hinge.certificates.kernel_panels import (
 from hinge.certificates.kernel_weights import PanelWeights, sum_error, sum_loss
 from hinge.certificates.pair_groups import PairPoints, Side
 from hinge.inequality import UNIT_ROUNDOFF
+from hinge.kernels import Kernel
 
 Floats = NDArray[np.float64]
 Ids = NDArray[np.int64]
@@ -58,11 +59,13 @@ class SideScores:
         self.own_size, self.other_size = np.zeros(shape), np.zeros(shape)
         self.relative, self.absolute = np.zeros(shape), np.zeros(shape)
 
-    def scores(self, side: Side, terms: Floats, totals: Floats) -> Scores:
+    def scores(self, kernel: Kernel, side: Side, terms: Floats, totals: Floats) -> Scores:
         """Return the scores with bounds on their errors, in the shape of the pairs and rows.
 
         Parameters
         ----------
+        kernel : Kernel
+            The kernel.
         side : Side
             The group.
         terms, totals : ndarray of shape (n_pairs, 1)
@@ -74,30 +77,33 @@ class SideScores:
             np.where(is_second, self.other, self.own),
             self.own_size + self.other_size,
         )
-        return total_scores(sums, (self.relative, self.absolute), terms, totals)
+        return total_scores(kernel, sums, (self.relative, self.absolute), (terms, totals))
 
 
 def total_scores(
+    kernel: Kernel,
     sums: tuple[Floats, Floats, Floats],
     errors: tuple[Floats, Floats],
-    terms: Floats,
-    totals: Floats,
+    support: tuple[Floats, Floats],
 ) -> Scores:
     """Return scores with bounds on their errors.
 
     Parameters
     ----------
+    kernel : Kernel
+        The kernel.
     sums : tuple of ndarray of shape (n_pairs, n)
         Sums over the second and over the first group, and of absolute values over both.
     errors : tuple of ndarray
         Relative and absolute error bounds of kernel values.
-    terms, totals : ndarray of shape (n_pairs, 1)
+    support : tuple of ndarray of shape (n_pairs, 1)
         How many support vectors the pairs have, and bounds on the sums of their coefficients.
     """
-    relative, absolute = errors
+    (relative, absolute), (terms, totals) = errors, support
     summed = (terms + 16.0) * UNIT_ROUNDOFF
     inexact = relative + summed / (1.0 - summed) + 8.0 * UNIT_ROUNDOFF
-    return Scores(*sums, bounded_error(inexact, sums[2], absolute * totals))
+    absolute = absolute_error(kernel, (inexact, absolute), sums[2], totals)
+    return Scores(*sums, bounded_error(inexact, sums[2], absolute))
 
 
 class Arithmetic:

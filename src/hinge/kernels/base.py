@@ -41,6 +41,7 @@ class Kernel(ABC):
     is_never_negative: ClassVar[bool] = False  # as exponentials are: their sums do not cancel
     knows_new_rows: ClassVar[bool] = True  # whether there is a k(x, x) for any row x
     is_dear: ClassVar[bool] = False  # whether a value costs many times what an inner product does
+    levels_off: ClassVar[bool] = False  # whether large values say that errors count for little
 
     @property
     @abstractmethod
@@ -132,6 +133,19 @@ class Kernel(ABC):
         relative, absolute : ndarray of shape (len(A),)
             The bounds; infinite where nothing is proven.
         """
+
+    def slope_above(self, size: Floats) -> Floats:
+        """Return by how much errors of arguments are multiplied in the mean, at the most.
+
+        Bounds on the absolute errors of values may be multiplied with it where ``levels_off``. The
+        slope changes by no more than the argument does.
+
+        Parameters
+        ----------
+        size : ndarray
+            Lower bounds on the means of the absolute values.
+        """
+        return np.ones(np.shape(size))
 
     @property
     def core(self) -> Kernel:

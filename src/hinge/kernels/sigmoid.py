@@ -33,6 +33,7 @@ class Sigmoid(InnerProductKernel):
     gamma: float | str = "scale"
     coef0: float = 0.0
     name: ClassVar[str] = "sigmoid"
+    levels_off: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gamma", checked_gamma(self.gamma, may_be_negative=True))
@@ -59,6 +60,10 @@ class Sigmoid(InnerProductKernel):
     def apply(self, t: Any) -> Any:
         """Return the hyperbolic tangents."""
         return np.tanh(t, out=t)
+
+    def slope_above(self, size: Floats) -> Floats:
+        """Return ``1 - size^2``: the slope is 1 - v^2, and no mean of squares is below that."""
+        return 1.0 - np.square(size)
 
     def value_error(self, size: Floats, error: Floats, unit: float) -> tuple[Floats, Floats]:  # noqa: ARG002
         """Return the error of t, which no value magnifies, and that of the function."""
