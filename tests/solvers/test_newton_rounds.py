@@ -195,3 +195,12 @@ def test_without_room_it_is_left_to_pairs(rounds: list[float]) -> None:
     solution = solve(here, solver=Decomposition(cache_mb=1.0), stop=STOP)
     assert solution.status is Status.SOLVED
     assert not rounds
+
+
+def test_its_systems_leave_room_for_the_arrays_of_a_run() -> None:
+    """The matrix, its factor and borders come out of what kept rows could have, not beside it."""
+    state = Decomposition(cache_mb=20).start(problem(n=4000))
+    room = newton_rounds._room(state)
+    taken = 10 * room**2 / 2**20 + state.source.copy_mb + state.beyond_mb
+    assert state.beyond_mb > 1.0
+    assert 19.9 < taken <= 20.0

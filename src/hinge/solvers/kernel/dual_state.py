@@ -232,7 +232,7 @@ class KernelState(State):
         # that step on the kept rows themselves make none.
         set_mb = 0.0 if self.least_kept else self._set_bytes / 2**20
         megabytes = self.cache_mb - self.source.copy_mb - set_mb
-        megabytes = left_for_rows(megabytes, self._beyond_mb)
+        megabytes = left_for_rows(megabytes, self.beyond_mb)
         stored = (self.kept, self.used) if len(self.kept) else (None, None)
         megabytes = max(megabytes, self.least_kept * n * 4 / 2**20)
         cache = KernelCache(n, n, megabytes, *stored)
@@ -260,7 +260,7 @@ class KernelState(State):
         return 4 * min(len(self.beta), self.largest_set) ** 2
 
     @property
-    def _beyond_mb(self) -> float:
+    def beyond_mb(self) -> float:
         """What arrays of a number for each row take beyond a tenth of the cache."""
         n, rows = len(self.beta), self.problem.rows
         n_stored = int(rows.n_stored * n / max(1, rows.n_rows))
@@ -283,7 +283,7 @@ class KernelState(State):
         keeps_factor : bool, default=False
             Whether the factor of Newton's steps is needed now.
         """
-        memory = (self.cache_mb - self.source.copy_mb - self._beyond_mb) * 2**20
+        memory = (self.cache_mb - self.source.copy_mb - self.beyond_mb) * 2**20
         systems = self.__dict__.get("systems")
         factor = 0 if systems is None else systems.nbytes
         taken = self.cache.nbytes + beside + max(size, self.set_memory.nbytes) + factor

@@ -241,7 +241,7 @@ def _chosen(state: KernelState, held: Floats, violation: float, most: int) -> Id
 def _room(state: KernelState) -> int:
     """Return of how many rows the matrix and its factor find room in the memory of the cache."""
     kept = 4 * int(np.count_nonzero(state.cache.kept >= 0)) * len(state.beta)
-    free = (state.cache_mb - state.source.copy_mb) * 2**20 - kept
+    free = (state.cache_mb - state.source.copy_mb - state.beyond_mb) * 2**20 - kept
     return math.isqrt(max(0, int(free / 10)))  # both are float32, and there are borders
 
 
