@@ -30,7 +30,7 @@ using Vector = Array<double, 1>;
 using Marks = Array<std::uint8_t, 1>;
 using Table = Array<double, 2>;
 
-constexpr std::size_t kVariables = 4;
+constexpr std::size_t kVariables = 5;
 constexpr std::size_t kGradientSums = 6;
 
 template <class Rows>
@@ -38,8 +38,8 @@ constexpr bool kIsSparse = false;
 template <class Value, class Index>
 constexpr bool kIsSparse<hinge::CsrRows<Value, Index>> = true;
 
-// What is known of the rows, and what the method makes of it: margin, its change, curvature, and
-// the curvature in the matrix.
+// What is known of the rows, and what the method makes of it: margin, its change, curvature, the
+// curvature in the matrix, and the offset.
 struct NewtonArrays {
     Signs signs;
     std::optional<Numbers> costs;
@@ -61,7 +61,7 @@ class NewtonPasses {
         require_length(arrays_.signs.size(), count, "signs");
         require_length(arrays_.squared_norms.size(), count, "squared norms");
         require(arrays_.variables.shape(0) == kVariables && arrays_.variables.shape(1) >= count,
-                "the variables must have shape (4, n_rows) at the least");
+                "the variables must have shape (5, n_rows) at the least");
         require(arrays_.is_exact.size() >= count, "there must be a mark for every row");
         if (arrays_.costs) {
             require_length(arrays_.costs->size(), count, "costs");
@@ -175,7 +175,8 @@ class NewtonPasses {
                 at + n,
                 at + 2 * n,
                 at + 3 * n,
-                arrays_.is_exact.data()};
+                arrays_.is_exact.data(),
+                at + 4 * n};
     }
     hinge::Extent within(std::int64_t start, std::int64_t stop) const {
         require(0 <= start && start <= stop && stop <= matrix_.count, "no such rows");
@@ -217,13 +218,21 @@ class NewtonPasses {
     double constant_;
 };
 
+hinge::LossWindow held(hinge::LossWindow window, double spread, double top, double width,
+                       double bend, double slope) {
+    window.held = {spread, top, width, bend, slope};
+    return window;
+}
+
 }  // namespace
 
 void bind_newton_rows(nb::module_& module) {
     using hinge::LossWindow;
     nb::class_<LossWindow>(module, "LossWindow", "Where a loss is a parabola.")
         .def(nb::init<double, double, double, bool>(), nb::arg("top"), nb::arg("width"),
-             nb::arg("bend"), nb::arg("foresees"));
+             nb::arg("bend"), nb::arg("foresees"))
+        .def("held", &held, nb::arg("spread"), nb::arg("top"), nb::arg("width"), nb::arg("bend"),
+             nb::arg("slope"), "Return the same for a loss whose coefficients are held.");
     nb::class_<NewtonArrays>(module, "NewtonArrays", "Labels, costs and variables of the rows.")
         .def(nb::init<Signs, std::optional<Numbers>, double, Numbers, Table, Marks>(),
              nb::arg("signs").noconvert(), nb::arg("costs").noconvert().none(), nb::arg("cost"),

@@ -45,7 +45,7 @@ struct Data {
     std::vector<std::int64_t> offsets{0};
     std::vector<std::int8_t> signs;
     std::vector<std::uint8_t> exact = std::vector<std::uint8_t>(kRows, 1);
-    Vector costs, squared_norms, margin, change, curvature, in_matrix;
+    Vector costs, squared_norms, margin, change, curvature, in_matrix, offset;
 
     Data(std::int64_t features, double feature, hinge::Random& random)
         : width(features), constant(feature) {
@@ -69,6 +69,9 @@ struct Data {
         change = uniforms(kRows, random);
         curvature = Vector(kRows, 0.0);
         in_matrix = Vector(kRows, 0.0);
+        for (std::int64_t i = 0; i < kRows; ++i) {
+            offset.push_back(0.2 * static_cast<double>(i % 3));
+        }
     }
 
     std::int64_t length() const { return width + (constant == 0.0 ? 0 : 1); }
@@ -95,12 +98,19 @@ struct Data {
                 change.data(),
                 curvature.data(),
                 in_matrix.data(),
-                exact.data()};
+                exact.data(),
+                offset.data()};
     }
 };
 
 double depth_of(const LossWindow& window, double margin) {
     return std::fmin(std::fmax(window.top - margin, 0.0), window.width);
+}
+
+// What is taken from a row's margin: something only where coefficients are held.
+template <class Plain>
+double offset_of(const Plain& data, const LossWindow& window, std::int64_t i) {
+    return window.held.spread > 0.0 ? data.offset[i] : 0.0;
 }
 
 void check_all(const double* got, const Vector& want, const std::string& what) {
@@ -147,8 +157,8 @@ void test_gradient(Rows rows, const Plain& data, const LossWindow& window, const
         margins[i] += at.length * data.change[i] + at.shift * data.signs[i];
         const double depth = depth_of(window, margins[i]);
         const bool inside = depth > 0.0 && depth < window.width;
-        const bool foreseen = !inside && at.length > 0.0 && at.length < hinge::kShortStep &&
-                              end > 0.0 && end < window.width;
+        const bool foreseen = window.foresees && !inside && at.length > 0.0 &&
+                              at.length < hinge::kShortStep && end > 0.0 && end < window.width;
         curvatures[i] = inside || foreseen ? cost : 0.0;
         const double beyond = foreseen ? cost * (depth - (window.top - margins[i])) : 0.0;
         for (std::int64_t k = 0; k < n; ++k) {
@@ -157,11 +167,23 @@ void test_gradient(Rows rows, const Plain& data, const LossWindow& window, const
             want[n + k] += curvatures[i] * x * x;
             want[2 * n + k] += beyond * data.signs[i] * x;
         }
-        sums[0] += cost * depth * (window.top - margins[i] - 0.5 * depth);
+        if (window.held.spread > 0.0) {
+            const hinge::HeldLoss& loss = window.held;
+            const double own = cost / window.bend;
+            const double below = std::fmax(loss.top - margins[i] - data.offset[i], 0.0);
+            const double inside = std::fmin(below, loss.width);
+            sums[0] += own * 0.5 * loss.bend * inside * inside;
+            sums[0] += std::isfinite(loss.width) ? own * loss.slope * (below - inside) : 0.0;
+            const double away = window.bend * depth - data.offset[i] / loss.spread;
+            sums[3] += own * loss.spread * away * away;
+        } else {
+            sums[0] += cost * depth * (window.top - margins[i] - 0.5 * depth);
+            const double reach = window.top - 0.5 * window.width - margins[i];
+            sums[3] +=
+                std::isfinite(window.width) ? cost * window.width * std::max(reach, 0.0) : 0.0;
+        }
         sums[1] += cost * depth;
         sums[2] += cost * depth * depth;
-        const double reach = window.top - 0.5 * window.width - margins[i];
-        sums[3] += std::isfinite(window.width) ? cost * window.width * std::max(reach, 0.0) : 0.0;
         sums[4] += curvatures[i] != 0.0 ? 1.0 : 0.0;
         sums[5] += curvatures[i] != data.in_matrix[i] ? 1.0 : 0.0;
     }
@@ -239,7 +261,8 @@ void test_trial(Rows rows, Plain& data, const LossWindow& window, hinge::Random&
         const double exact = data.margin_along(i, direction);
         if (data.exact[i] != 0) {
             ++n_exact;
-            const double known = i % 2 == 0 ? before[i] : data.margin_along(i, weights);
+            const double anew = data.margin_along(i, weights) - offset_of(data, window, i);
+            const double known = i % 2 == 0 ? before[i] : anew;
             check_close(data.margin[i], known, kTolerance, kind + " margin before the step");
             check_close(data.change[i], exact, kTolerance, kind + " change");
         } else {
@@ -265,7 +288,8 @@ void test_passes(const View& view, Plain data, const LossWindow& window, hinge::
         const Vector weights = uniforms(data.length(), random);
         rows.measure({0, kRows}, weights.data());
         for (std::int64_t i = 0; i < kRows; ++i) {
-            check_close(data.margin[i], data.margin_along(i, weights), kTolerance, kind + " score");
+            const double margin = data.margin_along(i, weights) - offset_of(data, window, i);
+            check_close(data.margin[i], margin, kTolerance, kind + " score");
         }
         for (double& change : data.change) {
             change = uniform(random);
@@ -303,8 +327,13 @@ void test_type(const std::string& type, hinge::Random& random) {
     test_wide<Value>(type, random);
     for (const std::int64_t width : {1, 5, 17}) {
         for (const double constant : {0.0, 1.0, 2.5}) {
-            for (const double reach : {HUGE_VAL, 0.5}) {
-                const LossWindow window{1.0, reach, 2.0};
+            // Two losses as they are; a hinge, a Huber and a squared hinge whose coefficients are
+            // held.
+            for (const LossWindow& window :
+                 {LossWindow{1.0, HUGE_VAL, 2.0}, LossWindow{1.0, 0.5, 2.0},
+                  LossWindow{1.01, 0.25, 4.0, false, {0.25, 1.0, 0.0, 0.0, 1.0}},
+                  LossWindow{1.0, 0.75, 1.0 / 0.75, false, {0.25, 1.0, 0.5, 2.0, 1.0}},
+                  LossWindow{1.0, HUGE_VAL, 1.0, false, {0.5, 1.0, HUGE_VAL, 2.0, 0.0}}}) {
                 const Data<Value> data(width, constant, random);
                 const std::string kind = type + " of " + std::to_string(width);
                 test_passes(data.dense_rows(), data, window, random, "dense " + kind);

@@ -221,7 +221,7 @@ void check_kind() {
         for (const double half_width : {0.1, 0.001, 0.3e-4}) {
             check_rounded_corner(data, half_width);
         }
-        for (const LossWindow window :
+        for (const LossWindow& window :
              {LossWindow{1.0, kInfinity, 2.0}, {1.5, 1.0, 1.0}, {1.3, 0.6, 1.0 / 0.6}}) {
             const double steepest = window.width < kInfinity ? 1.0 : kInfinity;
             const hinge::PrimalProgram p{

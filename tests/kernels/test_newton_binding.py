@@ -19,7 +19,7 @@ def _passes(**changes: Any) -> tuple[core.NewtonPasses, dict[str, Any]]:
         "signs": np.where(rng.random(ROWS) < 0.5, 1, -1).astype(np.int8),
         "costs": None,
         "squared_norms": np.ones(ROWS),
-        "variables": np.zeros((4, ROWS)),
+        "variables": np.zeros((5, ROWS)),
         "is_exact": np.zeros(ROWS, dtype=np.uint8),
     }
     parts.update(changes)
@@ -37,8 +37,8 @@ def _passes(**changes: Any) -> tuple[core.NewtonPasses, dict[str, Any]]:
         ("signs", np.ones(ROWS - 1, dtype=np.int8)),
         ("costs", np.ones(ROWS + 1)),
         ("squared_norms", np.ones(ROWS - 1)),
-        ("variables", np.zeros((4, ROWS - 1))),
-        ("variables", np.zeros((3, ROWS))),
+        ("variables", np.zeros((5, ROWS - 1))),
+        ("variables", np.zeros((4, ROWS))),
         ("is_exact", np.zeros(ROWS - 1, dtype=np.uint8)),
     ],
 )

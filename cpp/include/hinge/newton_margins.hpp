@@ -25,11 +25,28 @@ inline double only(Mask mask, double number) noexcept {
     return std::bit_cast<double>(std::bit_cast<Mask>(number) & mask);
 }
 
+// A loss as it is where the window is one of coefficients that are held near known ones: flat from
+// `top` on, a parabola over `width` below it, which may be none, and a line further down.
+struct HeldLoss {
+    double spread = 0.0;  // how much wider holding makes the window; zero where nothing is held
+    double top = 0.0;
+    double width = 0.0;
+    double bend = 0.0;   // second derivative of the parabola
+    double slope = 0.0;  // of the line; zero where there is none
+
+    double value(double margin) const noexcept {
+        const double below = top - margin;
+        const double inside = only(mask_of(below > 0.0), below > width ? width : below);
+        return 0.5 * bend * inside * inside + slope * only(mask_of(below > width), below - width);
+    }
+};
+
 struct LossWindow {
     double top;
     double width;          // may be infinite
     double bend;           // second derivative of the parabola
     bool foresees = true;  // whether rows count that a short step was stopped by
+    HeldLoss held = {};
 
     // How deep below its top a margin is in the window: between zero and the width; NaN stays.
     double depth(double margin) const noexcept {
@@ -65,6 +82,7 @@ struct NewtonVariables {
     double* curvature;  // cost times second derivative of the loss
     double* in_matrix;  // the curvature that the matrix has been formed with
     std::uint8_t* is_exact;
+    const double* offset;  // what is taken from margins where coefficients are held
 
     double sign(std::int64_t i) const noexcept { return static_cast<double>(signs[i]); }
     template <bool kEach>
@@ -78,7 +96,9 @@ struct NewtonVariables {
 
 struct GradientSums {
     double losses = 0.0;
-    double cornered = 0.0;  // the losses that these are smoothed from
+    // The losses that these are smoothed from. Where coefficients are held the losses are not
+    // smoothed, and this is how far coefficients are from those: costs times spread times squares.
+    double cornered = 0.0;
     double slopes = 0.0;
     double squares = 0.0;
     std::int64_t curved = 0;
@@ -140,12 +160,13 @@ struct RowPulls {
 
 // Moves the margins and sets the curvature there; `foresees` says whether rows count that a whole
 // step would have carried into the window. Returns whether there are any.
-template <bool kEachCost>
+template <bool kEachCost, bool kHeld>
 Mask move_margins_of(LossWindow window, NewtonVariables v, Extent which, NewtonPlace at,
                      Mask foresees, RowPulls out, GradientSums& sums) noexcept {
     const double line = window.line();
     const double corner = window.corner();
     const double bend = window.bend * at.ease;
+    const HeldLoss held = window.held;
     double losses = 0.0;
     double cornered = 0.0;
     double slopes = 0.0;
@@ -165,8 +186,15 @@ Mask move_margins_of(LossWindow window, NewtonVariables v, Extent which, NewtonP
         v.curvature[i] = only(inside | foreseen, cost);
         out.pull[i - which.start] = -slope * v.sign(i);
         out.beyond[i - which.start] = only(foreseen, (slope - cost * reach) * v.sign(i));
-        losses += slope * (reach - 0.5 * depth);
-        cornered += only(mask_of(margin < corner), cost * line * (corner - margin));
+        if constexpr (kHeld) {
+            const double own = at.ease * v.row_cost<kEachCost>(i);
+            const double away = held.spread * window.bend * depth - v.offset[i];
+            losses += own * held.value(margin + v.offset[i]);
+            cornered += own * away * away / held.spread;
+        } else {
+            losses += slope * (reach - 0.5 * depth);
+            cornered += only(mask_of(margin < corner), cost * line * (corner - margin));
+        }
         slopes += slope;
         squares += slope * depth;
         any |= foreseen;
@@ -184,8 +212,11 @@ inline bool move_margins(const LossWindow& window, const NewtonVariables& v, Ext
                          const NewtonPlace& at, RowPulls out, GradientSums& sums) noexcept {
     const bool foresees = window.foresees && 0.0 < at.length && at.length < kShortStep;
     const Mask any = with_costs(v, [&](auto own) {
-        return move_margins_of<decltype(own)::value>(window, v, which, at, mask_of(foresees), out,
-                                                     sums);
+        constexpr bool kEach = decltype(own)::value;
+        const Mask mask = mask_of(foresees);
+        return window.held.spread > 0.0
+                   ? move_margins_of<kEach, true>(window, v, which, at, mask, out, sums)
+                   : move_margins_of<kEach, false>(window, v, which, at, mask, out, sums);
     });
     for (std::int64_t i = which.start; i < which.stop; ++i) {
         sums.curved += v.curvature[i] != 0.0 ? 1 : 0;

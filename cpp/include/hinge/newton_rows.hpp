@@ -57,7 +57,7 @@ class NewtonRows {
     void measure(Extent which, const double* weights) noexcept {
         const RowRange<Rows> all = range(which);
         for (std::int64_t i = which.start; i < which.stop; ++i) {
-            v_.margin[i] = v_.sign(i) * all.score(i - which.start, weights);
+            v_.margin[i] = margin(all, i, i - which.start, weights);
             v_.change[i] = 0.0;
             v_.is_exact[i] = 1;
         }
@@ -105,7 +105,7 @@ class NewtonRows {
                     continue;
                 }
                 if (v_.is_exact[i] == 0) {
-                    v_.margin[i] = v_.sign(i) * here.score(k, weights);
+                    v_.margin[i] = margin(here, i, k, weights);
                 }
                 v_.change[i] = v_.sign(i) * here.score(k, direction);
                 v_.is_exact[i] = 1;
@@ -148,6 +148,12 @@ class NewtonRows {
   private:
     static constexpr std::int64_t kRowsAtHand = 256;
 
+    // A row's margin, less its offset where coefficients are held.
+    double margin(const RowRange<Rows>& here, std::int64_t i, std::int64_t k,
+                  const double* weights) const noexcept {
+        const double own = v_.sign(i) * here.score(k, weights);
+        return window_.held.spread > 0.0 ? own - v_.offset[i] : own;
+    }
     RowRange<Rows> range(Extent part) const noexcept {
         return {rows_, part.start, part.stop - part.start, constant_};
     }

@@ -312,7 +312,7 @@ class PrimalNewton {
         const double pull = inner(at_.weights);
         const double bend = inner(direction_.data());
         const NewtonVariables v{signs_.data(),   costs_.data(), 0.0,     nullptr, margins_.data(),
-                                changes_.data(), nullptr,       nullptr, nullptr};
+                                changes_.data(), nullptr,       nullptr, nullptr, nullptr};
         const Extent all{0, static_cast<std::int64_t>(present_.size())};
         double low = 0.0;
         double high = HUGE_VAL;

@@ -21,8 +21,9 @@ Floats = NDArray[np.float64]
 MOST_FEATURES = 1000  # of a matrix of second derivatives that is formed
 SUMS = 6  # numbers that come with the gradient
 # Margin, or a lower bound that is enough; its change along the direction, or a lower bound; cost
-# times second derivative of the loss; and the value of that which the matrix has been formed with.
-ROW_VARIABLES = 4
+# times second derivative of the loss; the value of that which the matrix has been formed with; and
+# what is taken from margins where coefficients are held.
+ROW_VARIABLES = 5
 ON_ROWS = ("shift", "search")  # passes that need what is known of the rows, not the rows
 FIRST_SMOOTHING = 0.5  # half-width of the parabola that a corner is first smoothed with
 DAMPING = 0.1  # share of a wider parabola's matrix that directions without rows get
