@@ -94,12 +94,15 @@ def test_more_features_than_a_matrix_holds(loss: str, intercept: str, C: float) 
     assert "matrix" not in stages
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("C", [100.0, 1e6])
+@pytest.mark.parametrize("draw", range(4))
+@pytest.mark.parametrize("loss", ["hinge", *LOSSES])
 @pytest.mark.parametrize("intercept", INTERCEPTS)
-def test_separable_classes(loss: str, intercept: str) -> None:
-    X, y = two_clouds(400, noise=0.05, seed=3)
+def test_separable_classes(loss: str, intercept: str, draw: int, C: float) -> None:
+    """Many problems, so that none is solved by a lucky rounding alone."""
+    X, y = two_clouds(400, noise=0.05, seed=draw)
     X[:, 0] = np.where(y > 0, 3.0, -3.0) + X[:, 0] / 10
-    problem = Problem(X, y, loss=loss, intercept=intercept, C=1e6)
+    problem = Problem(X, y, loss=loss, intercept=intercept, C=C)
     solution = solve(problem, Newton(), Stop(gap=1e-6, steps=200))
     assert solution.status is Status.SOLVED
 

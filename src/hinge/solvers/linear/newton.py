@@ -15,10 +15,12 @@ read. With few features the matrix is formed, once, and then changed by the rows
 leave the window; with many the system is solved by conjugate gradients with the diagonal as
 preconditioner, and no matrix of features is ever made. The hinge's corner is smoothed by a
 parabola, which is narrowed as the gap that it makes becomes most of the gap; that falls with the
-square of its width. Returns z and :math:`\alpha_i = -c_i \ell'(m_i)`, whose gap is half the squared
-gradient and what the smoothing makes.
+square of its width. Where steps zigzag, or a narrower parabola would hold too few rows,
+coefficients are held near those found before (newton_held). Returns z and
+:math:`\alpha_i = -c_i \ell'(m_i)`, whose gap is half the squared gradient and what the smoothing
+makes.
 Cost per step: two passes over the rows, and one for each product or ``k d^2`` for the k rows that
-have changed sides; 33 bytes for a row.
+have changed sides; 41 bytes for a row.
 Reference: C.-J. Lin, R. Weng and S. Keerthi, Trust region Newton method for large-scale logistic
 regression, 2008; S. Keerthi and D. DeCoste, A modified finite Newton method for fast solution of
 large scale linear SVMs, 2005. Ours: samples first; the matrix kept and changed; margins that a
@@ -39,6 +41,7 @@ from hinge.result import Point, Progress
 from hinge.solvers.linear.balance import balance
 from hinge.solvers.linear.block_pass import add_block, groups_of, total
 from hinge.solvers.linear.early_point import early_point, no_point
+from hinge.solvers.linear.newton_held import held_dual
 from hinge.solvers.linear.newton_passes import KERNELS
 from hinge.solvers.linear.newton_state import ON_ROWS, NewtonState
 from hinge.solvers.linear.newton_steps import AFTER
@@ -116,13 +119,16 @@ class Newton(Solver):
             return early_point(state, window, state.ease)
         # Costs that are all the same are one number, which NumPy takes for as many as it needs.
         costs = problem.costs if problem.sample_weight is not None else problem.costs[:1]
-        alpha = window.depth(state.margin)
-        alpha *= state.scale * window.bend * costs
+        if state.spread:
+            weights, alpha = state.best_weights, held_dual(state)
+        else:
+            weights, alpha = state.weights, window.depth(state.margin)
+            alpha *= state.scale * window.bend * costs
         np.minimum(alpha, problem.loss.upper_bound(costs), out=alpha)
         if state.is_free:
             balance(alpha, problem.signs)
-        intercept = state.constant * float(state.weights[-1]) if state.constant else 0.0
-        return Point(state.weights[:n].copy(), intercept, alpha)
+        intercept = state.constant * float(weights[-1]) if state.constant else 0.0
+        return Point(weights[:n].copy(), intercept, alpha)
 
     def unproven_point(self, state: NewtonState) -> Point:
         """Return the present point, without reading rows for it."""
@@ -131,7 +137,10 @@ class Newton(Solver):
     def progress(self, state: NewtonState) -> Progress:
         """Return the objective values of the present point, if it is one of the problem."""
         state.check()
-        values = (state.primal, state.dual) if state.is_final else (math.nan, math.nan)
+        if state.spread:
+            values = state.best_primal, state.held_dual
+        else:
+            values = (state.primal, state.dual) if state.is_final else (math.nan, math.nan)
         return Progress(state.steps, state.work, *values, at_rest=state.at_rest)
 
 

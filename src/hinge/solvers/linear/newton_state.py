@@ -59,6 +59,15 @@ class NewtonState(SampledState):
         width, n_rows = len(self.weights), problem.n_rows
         # Half-width of the parabola at the loss's corner; 0 for a loss that has none.
         self.smoothing = 0.0 if problem.loss.dual_curvature else FIRST_SMOOTHING
+        # How much wider a window is whose coefficients are held near others; 0 if none are.
+        self.spread = 0.0
+        self.away = 0.0  # how far they are from those: half of it is taken from the dual value
+        # The point is then made of the weights with the least objective so far and of what is held.
+        self.best_weights = np.zeros(width)
+        self.best_primal = self.held_dual = math.nan
+        self.held_scale = 1.0  # what coefficients are multiplied with to make the dual point
+        self.tried = 0  # steps since the loss or the rows have changed,
+        self.short = 0  # and how many of the last were short
         self.ease = first_ease(problem)  # what costs are multiplied with, 1 in the end
         self.row_variables = np.zeros((ROW_VARIABLES, n_rows))
         self.is_exact = np.zeros(n_rows, dtype=np.uint8)  # whether a margin is more than a bound
@@ -100,6 +109,9 @@ class NewtonState(SampledState):
         if not (0.0 < self.smoothing <= FIRST_SMOOTHING if has_corner else self.smoothing == 0.0):
             message = f"a run cannot smooth this loss by {self.smoothing!r}"
             raise ValueError(message)
+        if not 0.0 <= self.spread < math.inf or (self.spread and not self.is_final):
+            message = f"a run cannot hold coefficients by {self.spread!r} here"
+            raise ValueError(message)
 
     @property
     def has_matrix(self) -> bool:
@@ -115,6 +127,8 @@ class NewtonState(SampledState):
     def window(self) -> Window:
         """Where the loss is a parabola, or is smoothed by one."""
         loss = self.problem.loss
+        if self.spread:
+            return Window.held(loss, self.spread)
         return Window.smoothed(loss, self.smoothing) if self.smoothing else Window.of(loss)
 
     @property
@@ -136,6 +150,12 @@ class NewtonState(SampledState):
         return curvature
 
     @property
+    def offset(self) -> Floats:
+        """What is taken from margins: the spread times what coefficients are held near."""
+        offset: Floats = self.row_variables[4]
+        return offset
+
+    @property
     def passes(self) -> core.NewtonPasses:
         """The passes over the present rows, in native code."""
         kept: dict[str, Any] = self.__dict__
@@ -147,7 +167,7 @@ class NewtonState(SampledState):
         return passes
 
     def _native_passes(self) -> core.NewtonPasses:
-        sample, window = self.sample, self.window
+        sample = self.sample
         rows = sample.rows
         rows.check_structure()
         columns, offsets = (rows.indices, rows.indptr) if rows.is_sparse else (None, None)
@@ -157,7 +177,9 @@ class NewtonState(SampledState):
                 *(sample.signs, sample.costs, sample.cost),
                 *(rows.squared_norms, self.row_variables, self.is_exact),
             ),
-            core.LossWindow(window.top, window.width, window.bend, not self.smoothing),
+            self.window.native(
+                self.problem.loss, self.spread, foresees=not (self.smoothing or self.spread)
+            ),
             self.constant,
         )
 
@@ -202,7 +224,7 @@ class NewtonState(SampledState):
         self.matrix /= factor
         self.in_matrix[...] /= factor
         self.smallest_primal = self.smallest_gap = math.inf
-        self.idle = 0
+        self.idle = self.tried = self.short = 0
         self.__dict__.pop("_passes", None)
 
     def widen_matrix(self) -> None:
@@ -220,6 +242,7 @@ class NewtonState(SampledState):
         self.matrix[...] = 0.0
         self.smallest_primal = self.smallest_gap = math.inf
         self.idle = self.products_in_all = 0
+        self.tried = self.short = 0
         self.stage = "measure"
 
 

@@ -4,7 +4,9 @@
                                                     [-> shift ...] -> gradient ...
 
 A system is solved by conjugate gradients (product) or with the matrix; a free intercept moves to
-its optimum (shift) before every gradient, so that the dual point is balanced.
+its optimum (shift) before every gradient, so that the dual point is balanced. Where steps zigzag or
+a narrower parabola would hold too few rows, coefficients are held (newton_held); whenever they are
+held anew, that begins with measure.
 """
 
 from __future__ import annotations
@@ -16,6 +18,17 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from hinge.solvers.linear.newton_held import (
+    begin_to_hold,
+    count_short,
+    finds_no_end,
+    has_arrived,
+    hold_anew,
+    holds_enough_rows,
+    keep_best,
+    may_hold,
+    system_gap,
+)
 from hinge.solvers.linear.newton_smoothing import (
     LEAST_SMOOTHING,
     NARROWING,
@@ -56,6 +69,7 @@ _LESS = 1e-13  # what an objective is to lose before it counts as smaller
 _MOST_IDLE = 5
 _STOPPED = 0.2  # length of a step that single rows have stopped
 _ROUNDING = 1e-15  # relative gap at which nothing but rounding is left
+_FINE = 1e-9  # relative gap up to which there is no more to be had from holding coefficients
 _TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -104,6 +118,10 @@ def after_gradient(state: NewtonState, sums: Floats) -> None:
     state.curved, state.changed = int(sums[-2]), int(sums[-1])
     state.steps += 1 if state.length else 0
     state.sample_steps += 1 if state.length and not state.is_final_level else 0
+    count_short(state)
+    if state.spread:
+        _go_on_holding(state)
+        return
     gap = state.primal - state.dual
     if state.is_warm and state.primal > state.value_at_zero:
         state.is_warm = False
@@ -111,6 +129,12 @@ def after_gradient(state: NewtonState, sums: Floats) -> None:
         state.__dict__.pop("_passes", None)
         state.weights[...] = 0.0
         state.to_level(0)
+        return
+    if finds_no_end(state) and may_hold(state):
+        if state.is_final_level:
+            begin_to_hold(state)
+        else:
+            state.to_level(state.level + 1)
         return
     if not state.is_final and _has_told(state, gap):
         _rest(state)
@@ -123,6 +147,9 @@ def after_gradient(state: NewtonState, sums: Floats) -> None:
     if state.smoothing and state.ease == 1.0 and is_smoothing_all(state, gap):
         if state.is_final and gap <= state.aim * state.primal:
             state.aim *= _TENTH  # this point is news; whoever wants more gets it from the next
+        elif state.is_final and not holds_enough_rows(state) and may_hold(state):
+            begin_to_hold(state)
+            return
         else:
             _smooth_less(state)
             return
@@ -130,6 +157,17 @@ def after_gradient(state: NewtonState, sums: Floats) -> None:
         _rest(state)
         return
     _begin_system(state)
+
+
+def _go_on_holding(state: NewtonState) -> None:
+    """Hold coefficients near the present ones if these have been found, or take another step."""
+    keep_best(state)
+    if not has_arrived(state):
+        _begin_system(state)
+        return
+    helps = hold_anew(state)
+    if not helps or state.best_primal - state.held_dual <= _ROUNDING * state.best_primal:
+        state.at_rest = True
 
 
 def after_product(state: NewtonState, sums: Floats) -> None:
@@ -161,7 +199,7 @@ def after_matrix(state: NewtonState, sums: Floats) -> None:
     state.matrix += sums.reshape(state.matrix.shape)
     force = _force(state)
     full = state.matrix + np.diag(state.ridge)
-    if state.smoothing:
+    if state.smoothing and not state.spread:
         full += state.damping * state.wider
     scale = 1.0 / np.sqrt(np.maximum(np.diag(full), _TINY))
     scaled = full * np.outer(scale, scale)
@@ -240,11 +278,14 @@ def _set_values(state: NewtonState, sums: Floats) -> None:
     norm = float(state.weights @ (ridge * state.weights))
     pulled = state.gradient - ridge * state.weights
     gap = 0.5 * float(state.gradient @ (ridge * state.gradient))
-    if state.smoothing:
+    if state.spread:
+        state.away = cornered
+        squares *= 1.0 - state.spread * window.bend
+    elif state.smoothing:
         losses, squares = cornered, 0.0
     squares += float(pulled @ (ridge * pulled))
     state.primal = 0.5 * norm + losses
-    if state.smoothing:
+    if state.smoothing or state.spread:
         gap = max(gap, state.primal - (linear * slopes - 0.5 * squares))
     state.scale = 1.0
     if gap > _FAR * state.primal and squares > 0.0:
@@ -275,6 +316,7 @@ def _ease_less(state: NewtonState) -> None:
     """Go on to costs that are nearer to those of the problem."""
     before = state.ease
     state.ease = min(1.0, _HARDER * before)
+    state.tried = state.short = 0
     state.matrix *= state.ease / before
     state.in_matrix[...] *= state.ease / before
     state.smallest_primal = state.smallest_gap = math.inf
@@ -293,19 +335,21 @@ def _has_told(state: NewtonState, gap: float) -> bool:
 
 
 def _rest(state: NewtonState) -> None:
-    """Go on to the problem's own costs, then to more rows, then to rest."""
+    """Go on to the problem's own costs, to more rows, to coefficients that are held, to rest."""
     if state.ease < 1.0:
         _ease_less(state)
-    elif state.is_final_level:
-        state.at_rest = True
-    else:
+    elif not state.is_final_level:
         state.to_level(state.level + 1)
+    elif may_hold(state) and state.primal - state.dual > _FINE * state.primal:
+        begin_to_hold(state)
+    else:
+        state.at_rest = True
 
 
 def _begin_system(state: NewtonState) -> None:
     gap = 0.5 * float(state.gradient @ state.gradient)
     relative = gap / max(state.primal, _TINY)
-    aimed = _SHARE * state.aim * state.primal
+    aimed = system_gap(state) if state.spread else _SHARE * state.aim * state.primal
     state.decrease = max(min(_TENTH**2, relative) * gap, min(aimed, _TENTH**2 * gap))
     _restart_system(state)
 
@@ -316,7 +360,8 @@ def _restart_system(state: NewtonState) -> None:
     state.diagonal[:] = np.maximum(state.diagonal, _TINY)
     state.conjugate[:] = state.residual / state.diagonal
     state.products = 0
-    if state.uses_matrix or (state.has_matrix and matrix_in_products(state) <= _FEW_PRODUCTS):
+    uses_matrix = state.uses_matrix or bool(state.spread and state.has_matrix)
+    if uses_matrix or (state.has_matrix and matrix_in_products(state) <= _FEW_PRODUCTS):
         _begin_matrix(state)
     else:
         state.stage = "product"
@@ -346,6 +391,10 @@ def _forget_matrix(state: NewtonState) -> None:
 
 def _end_system(state: NewtonState) -> None:
     """Begin a step along the direction that has been found, if it leads down."""
+    if state.is_free and np.array_equal(state.gradient[:-1], state.weights[:-1]):
+        # No row pulls: weights shrink until one does. Without the intercept a row of one class
+        # would soon stop them, the intercept would move off to the other, and so on.
+        state.direction[-1] = -state.weights[-1]
     state.slope = float(state.direction @ state.gradient)
     if not state.slope < 0.0 and state.foreseen.any():
         state.foreseen[...] = 0.0

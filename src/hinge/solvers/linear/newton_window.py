@@ -10,14 +10,20 @@ so that its second derivative is :math:`1/\kappa` in the window
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hinge._native import core
 from hinge.losses import Loss
 
 Floats = NDArray[np.float64]
+
+# How far beyond a corner held rows come to lie, as a part of its margin: below it every rounding of
+# a margin is worth a whole cost, and that of a certificate with it.
+_BEYOND = 2.0**-33
 
 
 @dataclass(frozen=True)
@@ -57,6 +63,42 @@ class Window:
         """
         bend = loss.dual_upper / (2.0 * half_width)
         return cls(loss.dual_linear + half_width, 2.0 * half_width, bend)
+
+    @classmethod
+    def held(cls, loss: Loss, spread: float) -> Window:
+        """Return the window of a loss whose coefficients are held near others.
+
+        Parameters
+        ----------
+        loss : Loss
+            Any loss.
+        spread : float
+            How much wider holding makes the window, for a coefficient of a whole cost.
+        """
+        curvature = loss.dual_curvature + spread
+        top = loss.dual_linear * (1.0 if loss.dual_curvature else 1.0 + _BEYOND)
+        return cls(top, loss.dual_upper * curvature, 1.0 / curvature)
+
+    def native(self, loss: Loss, spread: float, *, foresees: bool) -> core.LossWindow:
+        """Return the window for native code, with the loss itself where coefficients are held.
+
+        Parameters
+        ----------
+        loss : Loss
+            What the window is one of.
+        spread : float
+            How much wider holding has made it; 0 if nothing is held.
+        foresees : bool
+            Whether rows count that a short step was stopped by.
+        """
+        window = core.LossWindow(self.top, self.width, self.bend, foresees)
+        if not spread:
+            return window
+        curvature, upper = loss.dual_curvature, loss.dual_upper
+        return window.held(
+            *(spread, loss.dual_linear, upper * curvature if curvature else 0.0),
+            *(1.0 / curvature if curvature else 0.0, upper if math.isfinite(upper) else 0.0),
+        )
 
     def depth(self, margins: Floats) -> Floats:
         """Return how deep margins are in the window, ``-kappa`` times the derivative."""
