@@ -27,7 +27,6 @@ from hinge.solvers.linear.newton_held import (
     holds_enough_rows,
     keep_best,
     may_hold,
-    system_gap,
 )
 from hinge.solvers.linear.newton_smoothing import (
     LEAST_SMOOTHING,
@@ -41,6 +40,14 @@ from hinge.solvers.linear.newton_state import (
     SUMS,
     NewtonState,
 )
+from hinge.solvers.linear.newton_system import (
+    begin_matrix,
+    begin_system,
+    force_of,
+    forget_matrix,
+    matrix_in_products,
+    restart_system,
+)
 from hinge.solvers.linear.pilot import represents
 
 Floats = NDArray[np.float64]
@@ -51,18 +58,13 @@ _EASED_GAP = 0.1  # the same for costs that are eased
 _HARDER = 10.0  # what these are multiplied with then
 _SETTLED = 3e-3  # part of the objective that a step on a sample must gain
 _FAR = 1e-3  # relative gap from which the dual point is scaled
-_TENTH = 0.1  # what a system's residual is to become of the gradient, at most
-_SHARE = 0.25  # the same in gaps: of the one that is aimed at
+_TENTH = 0.1  # what the gap that is aimed at becomes of when it has been reached
 _FLAT = 1e-2  # share of the slope that may be left at the end of a line search
 _BALANCED = 1e-12  # of the sum of coefficients: what a free intercept's slope may be
 _LONGEST = 2.0  # length of a step in units of the direction
 _LONGEST_STIFF = 1e3  # the same where rows resist that are not in the window yet
 _MOST_SEARCHES = 40
 _MOST_PRODUCTS = 1000
-_FEW_PRODUCTS = 4.0  # a matrix that costs no more is formed at once
-_SQUARES = 16.0  # features of a dense row that BLAS squares in the time of a product
-_ENTRIES = 2.0  # the same for stored values of a sparse row
-_SOLVING = 48.0  # multiplications of a factorisation that cost what reading a value does
 _JITTER = 1e-14  # of a unit diagonal
 _NARROWER = 0.9  # what a gap is to become of before it counts as smaller
 _LESS = 1e-13  # what an objective is to lose before it counts as smaller
@@ -156,14 +158,14 @@ def after_gradient(state: NewtonState, sums: Floats) -> None:
     if state.idle >= _MOST_IDLE or gap <= _ROUNDING * state.primal:
         _rest(state)
         return
-    _begin_system(state)
+    begin_system(state)
 
 
 def _go_on_holding(state: NewtonState) -> None:
     """Hold coefficients near the present ones if these have been found, or take another step."""
     keep_best(state)
     if not has_arrived(state):
-        _begin_system(state)
+        begin_system(state)
         return
     helps = hold_anew(state)
     if not helps or state.best_primal - state.held_dual <= _ROUNDING * state.best_primal:
@@ -187,7 +189,7 @@ def after_product(state: NewtonState, sums: Floats) -> None:
     if left <= state.decrease or state.products >= _MOST_PRODUCTS:
         _end_system(state)
     elif state.has_matrix and state.products_in_all >= matrix_in_products(state):
-        _begin_matrix(state)
+        begin_matrix(state)
     else:
         scaled = state.residual / state.diagonal
         after = float(state.residual @ scaled)
@@ -197,7 +199,7 @@ def after_product(state: NewtonState, sums: Floats) -> None:
 def after_matrix(state: NewtonState, sums: Floats) -> None:
     """Add the change to the matrix, and solve the system with it."""
     state.matrix += sums.reshape(state.matrix.shape)
-    force = _force(state)
+    force = force_of(state)
     full = state.matrix + np.diag(state.ridge)
     if state.smoothing and not state.spread:
         full += state.damping * state.wider
@@ -206,7 +208,7 @@ def after_matrix(state: NewtonState, sums: Floats) -> None:
     scaled[np.diag_indices_from(scaled)] += _JITTER
     factor, failed = scipy.linalg.lapack.dpotrf(scaled, lower=1, clean=0)
     if failed:
-        _forget_matrix(state)
+        forget_matrix(state)
         _rest(state)
         return
     solved, _ = scipy.linalg.lapack.dpotrs(factor, scale * force, lower=1)
@@ -250,20 +252,6 @@ AFTER: dict[str, Callable[[NewtonState, Floats], None]] = {
     "trial": after_trial,
     "search": after_search,
 }
-
-
-def matrix_in_products(state: NewtonState) -> float:
-    """Return what bringing the matrix up to date costs, in products with a vector.
-
-    This decides between conjugate gradients and the matrix, which later steps need only change:
-    it is formed at once where it costs a few products, and otherwise when as many have been taken.
-    """
-    rows = state.sample.rows
-    stored = max(1.0, rows.n_stored / rows.n_rows)
-    squares = stored / (_ENTRIES if rows.is_sparse else _SQUARES)
-    curved = max(1, state.curved)
-    solving = len(state.weights) ** 3 / 3.0 / _SOLVING / (curved * stored)
-    return min(state.changed, curved) / curved * squares + solving
 
 
 def _set_values(state: NewtonState, sums: Floats) -> None:
@@ -346,49 +334,6 @@ def _rest(state: NewtonState) -> None:
         state.at_rest = True
 
 
-def _begin_system(state: NewtonState) -> None:
-    gap = 0.5 * float(state.gradient @ state.gradient)
-    relative = gap / max(state.primal, _TINY)
-    aimed = system_gap(state) if state.spread else _SHARE * state.aim * state.primal
-    state.decrease = max(min(_TENTH**2, relative) * gap, min(aimed, _TENTH**2 * gap))
-    _restart_system(state)
-
-
-def _restart_system(state: NewtonState) -> None:
-    state.direction[:] = 0.0
-    state.residual[:] = -_force(state)
-    state.diagonal[:] = np.maximum(state.diagonal, _TINY)
-    state.conjugate[:] = state.residual / state.diagonal
-    state.products = 0
-    uses_matrix = state.uses_matrix or bool(state.spread and state.has_matrix)
-    if uses_matrix or (state.has_matrix and matrix_in_products(state) <= _FEW_PRODUCTS):
-        _begin_matrix(state)
-    else:
-        state.stage = "product"
-
-
-def _force(state: NewtonState) -> Floats:
-    """Return what the system is to balance: the gradient, and that of rows about to enter."""
-    force = state.gradient + state.foreseen
-    if state.is_free and not state.curved:
-        # No row is in the window, so that nothing resists a free intercept: the rounding of its
-        # slope would send it to infinity. It has found its place already.
-        force[-1] = 0.0
-    return force
-
-
-def _begin_matrix(state: NewtonState) -> None:
-    if state.changed > state.curved:
-        _forget_matrix(state)
-    state.uses_matrix = True
-    state.stage = "matrix"
-
-
-def _forget_matrix(state: NewtonState) -> None:
-    state.matrix[...] = 0.0
-    state.in_matrix[...] = 0.0
-
-
 def _end_system(state: NewtonState) -> None:
     """Begin a step along the direction that has been found, if it leads down."""
     if state.is_free and np.array_equal(state.gradient[:-1], state.weights[:-1]):
@@ -398,7 +343,7 @@ def _end_system(state: NewtonState) -> None:
     state.slope = float(state.direction @ state.gradient)
     if not state.slope < 0.0 and state.foreseen.any():
         state.foreseen[...] = 0.0
-        _restart_system(state)
+        restart_system(state)
         return
     if not state.slope < 0.0:
         _rest(state)
