@@ -36,7 +36,7 @@ _CACHED = 1 << 21  # stored values that stay in the cache
 _ROW_WORK = 8  # values that coordinate descent counts for a visit beside those of the row
 # Sweeps of coordinate descent where classes overlap, for four digits of the gap: a few, and what
 # the stiffness adds to a power; with a corner the larger of them. A free intercept takes more.
-_LEAST_SWEEPS, _SWEEPS, _GROWTH = 10.0, 12.0, 0.8
+_LEAST_SWEEPS, _SWEEPS, _GROWTH = 5.0, 12.0, 0.8
 _LEAST_CORNER_SWEEPS, _CORNER_SWEEPS, _CORNER_GROWTH = 8.0, 13.5, 0.6
 _PRODUCT_GROWTH = 0.6  # of the products of conjugate gradients
 _FREE_SWEEPS = 1.5
