@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from hinge.errors import InvalidDataError
-from hinge.inequality import UNIT_ROUNDOFF, rounding_factor
-from hinge.kernels.base import Floats, Kernel
-from hinge.kernels.exponential import decay_error
+from hinge.kernels.base import Floats
+from hinge.kernels.decay import DecayKernel
 from hinge.kernels.products import as_pair, dense_columns
 from hinge.parameters import not_negative
 
@@ -23,7 +22,7 @@ _SMALLEST = float(np.finfo(np.float64).smallest_normal)
 
 
 @dataclass(frozen=True)
-class ChiSquared(Kernel):
+class ChiSquared(DecayKernel):
     """The kernel ``exp(-gamma sum (a - b)^2 / (a + b))`` of rows that are not negative.
 
     A feature that is zero in both rows adds nothing. Positive semidefinite.
@@ -74,26 +73,13 @@ class ChiSquared(Kernel):
         distances *= -self.gamma
         return np.exp(distances, out=distances)
 
-    def diagonal(self, A: Any) -> Floats:
-        """Return ones."""
-        return np.ones(A.shape[0])
+    def roundings(self, terms: int) -> int:
+        """Return those of quotients, and of their sum."""
+        return 2 * terms + 8
 
-    def diagonal_above(self, A: Any, norms: Floats, terms: int) -> Floats:  # noqa: ARG002
-        """Return the diagonal, which is exact."""
-        return self.diagonal(A)
-
-    def block_error(
-        self,
-        norms: Floats,
-        largest: Floats | float,  # noqa: ARG002
-        terms: int,
-        unit: float = UNIT_ROUNDOFF,
-    ) -> tuple[Floats, Floats]:
-        """Return what rounding may have done: the distance is a sum of positive terms."""
-        relative, absolute = decay_error(rounding_factor(2 * terms + 8, unit), unit)
-        # Quotients of numbers below the normal ones lose a fixed amount instead.
-        absolute += 2.0 * (2 * terms + 8) * _SMALLEST * self.gamma
-        return np.full(np.shape(norms), relative), np.full(np.shape(norms), absolute)
+    def lost(self, terms: int) -> float:
+        """Return what quotients of numbers below the normal ones lose."""
+        return (2 * terms + 8) * _SMALLEST * self.gamma
 
 
 def _chi_squared(rows: Floats, columns: Floats) -> Floats:

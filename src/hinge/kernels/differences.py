@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from hinge.inequality import UNIT_ROUNDOFF, rounding_factor
-from hinge.kernels.base import Floats, Kernel
+from hinge.inequality import rounding_factor
+from hinge.kernels.base import Floats
 from hinge.kernels.centre import centre_for
-from hinge.kernels.exponential import decay_error
+from hinge.kernels.decay import DecayKernel
 from hinge.kernels.products import as_pair, dense_columns
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ _NO_ROWS = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
-class GaussianOfDifferences(Kernel):
+class GaussianOfDifferences(DecayKernel):
     """The Gaussian kernel, with distances that are sums of squared differences.
 
     Parameters
@@ -62,27 +62,13 @@ class GaussianOfDifferences(Kernel):
             squares *= -self.gamma
         return np.exp(squares, out=squares)
 
-    def diagonal(self, A: Any) -> Floats:
-        """Return ones."""
-        return np.ones(A.shape[0])
+    def roundings(self, terms: int) -> int:
+        """Return those of squares of differences, and of their sum."""
+        return 2 * terms + _ROUNDINGS
 
-    def diagonal_above(self, A: Any, norms: Floats, terms: int) -> Floats:  # noqa: ARG002
-        """Return the diagonal, which is exact."""
-        return self.diagonal(A)
-
-    def block_error(
-        self,
-        norms: Floats,
-        largest: Floats | float,  # noqa: ARG002
-        terms: int,
-        unit: float = UNIT_ROUNDOFF,
-    ) -> tuple[Floats, Floats]:
-        """Return what rounding may have done: distances are sums of squares, none negative."""
-        relative, absolute = decay_error(rounding_factor(2 * terms + _ROUNDINGS, unit), unit)
-        # Squares below the range of normal numbers lose a fixed amount instead.
-        vanished = 2.0 * (terms + 1) * float(np.finfo(np.float64).smallest_subnormal) * self.gamma
-        absolute += 2.0 * vanished
-        return np.full(np.shape(norms), relative), np.full(np.shape(norms), absolute)
+    def lost(self, terms: int) -> float:
+        """Return what squares below the range of normal numbers lose."""
+        return 2.0 * (terms + 1) * float(np.finfo(np.float64).smallest_subnormal) * self.gamma
 
 
 def loses_digits(kernel: RBF, gamma: float, rows: Rows) -> bool:

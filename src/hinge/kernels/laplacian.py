@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from hinge.inequality import UNIT_ROUNDOFF, rounding_factor
-from hinge.kernels.base import Floats, Kernel
-from hinge.kernels.exponential import decay_error
+from hinge.kernels.base import Floats
+from hinge.kernels.decay import DecayKernel
 from hinge.kernels.gamma import checked_gamma, gamma_of, number
 from hinge.kernels.products import as_pair, dense_columns
 
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Laplacian(Kernel):
+class Laplacian(DecayKernel):
     """The Laplacian kernel ``exp(-gamma ||a - b||_1)``; positive semidefinite.
 
     Parameters
@@ -52,21 +51,6 @@ class Laplacian(Kernel):
         distances *= -number(self.gamma)
         return np.exp(distances, out=distances)
 
-    def diagonal(self, A: Any) -> Floats:
-        """Return ones."""
-        return np.ones(A.shape[0])
-
-    def diagonal_above(self, A: Any, norms: Floats, terms: int) -> Floats:  # noqa: ARG002
-        """Return the diagonal, which is exact."""
-        return self.diagonal(A)
-
-    def block_error(
-        self,
-        norms: Floats,
-        largest: Floats | float,  # noqa: ARG002
-        terms: int,
-        unit: float = UNIT_ROUNDOFF,
-    ) -> tuple[Floats, Floats]:
-        """Return what rounding may have done: distances are sums of differences, all positive."""
-        relative, absolute = decay_error(rounding_factor(2 * terms + 4, unit), unit)
-        return np.full(np.shape(norms), relative), np.full(np.shape(norms), absolute)
+    def roundings(self, terms: int) -> int:
+        """Return those of differences, and of the sum of their sizes."""
+        return 2 * terms + 4
