@@ -84,8 +84,8 @@ def _draw_values(axis: Any, passes: Any, primal: Any, dual: Any) -> None:
     axis.fill_between(passes, dual, primal, color="0.88", label=inside)
     axis.plot(passes, primal, "o-", color=LIGHT, markersize=5, label="objective of the model")
     axis.plot(passes, dual, "s--", color=DARK, markersize=5, label="proven lower bound")
-    # The first passes may be far off; show where the two curves meet.
-    axis.set_ylim(max(dual.min(), 0.0) * 0.95, min(primal.max() * 1.1, 2.0 * optimum))
+    # The first passes may be far off; show where the two curves meet, and the legend above them.
+    axis.set_ylim(max(dual.min(), 0.0) * 0.95, min(primal.max() * 1.4, 2.0 * optimum))
     axis.set(xscale="log", title="Primal and dual", ylabel="objective")
     axis.legend(frameon=False, loc="upper right")
     _label_passes(axis)
