@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from fuzz.kernel_machines.problems import random_case
 
 from hinge import Problem, Status, Stop, solve
 from hinge._native import core
@@ -119,3 +120,11 @@ def test_slots_must_belong_together() -> None:
         run(slot_of=np.full(100, -1))
     with pytest.raises(ValueError, match="a slot for every row"):
         run(rows=np.zeros((99, 100), dtype=np.float32))
+
+
+def test_pairs_give_way_to_float64_though_some_rows_are_settled() -> None:
+    """Rounding in float32 kept 23 rows from arriving for ever; one of them was settled."""
+    case = random_case(202)
+    solution = solve(case.problem, "decomposition", Stop(gap=1e-7, steps=200_000))
+    assert solution.status is Status.SOLVED
+    assert solution.state.is_exact

@@ -52,7 +52,7 @@ struct RoundLimits {
 };
 
 // Why the rounds have ended: the aim is reached; enough has been done; the next set costs too much
-// for one call; nothing moves; pairs do not solve the set of all rows.
+// for one call; nothing moves; pairs do not solve the set of all rows that take part.
 enum class RoundsStop : std::int64_t { arrived, paused, too_large, still, slow };
 
 struct RoundsEnd {
@@ -108,7 +108,7 @@ class ResidentRounds {
                 return ended(RoundsStop::still);
             }
             add_moved();
-            if (is_slow && static_cast<std::int64_t>(chosen_.size()) == program_.count) {
+            if (is_slow && static_cast<std::int64_t>(chosen_.size()) == taking_part_) {
                 return ended(RoundsStop::slow);
             }
         }
